@@ -1,4 +1,4 @@
-/** Erasing against real databases: what is gone, what stays, and a job that outlives its process. */
+/** Erasing with real databases: removed rows, kept rows, and a job that survives its process. */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ async function addDevice(name: string): Promise<{ number: number; symbol: string
   return devices.get(name) as { number: number; symbol: string }
 }
 
-/** One reading on each of some days, newest today; the odd ones have no temperature. */
+/** One reading on each of some days up to the current one. Odd days have no temperature. */
 async function log(device: { number: number; symbol: string }, days: number): Promise<void> {
   for (let day = 0; day < days; day++) {
     const temperature = day % 2 === 0 ? 20 : Number.NaN
@@ -57,7 +57,7 @@ async function logCustom(device: { number: number; symbol: string }, series: num
   if (outcome !== 'stored') throw new Error(outcome)
 }
 
-/** Of custom values, the first is 1, the next 2, and so on. */
+/** Custom values are 1, 2, and so on. */
 function recordWith(device: { number: number; symbol: string }, series: number[]): Uint8Array {
   const values = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: 3, battery_percentage: 50 }
   const reading = { ...values, timestampMs: 1, custom: { series, values: series.map((_, index) => index + 1) } }
@@ -78,14 +78,14 @@ async function rows(symbol: string): Promise<number[]> {
   return (row ?? []).map(Number)
 }
 
-/** Makes the series where the device has none. */
+/** Adds the series that the device lacks. */
 async function seriesOf({ number }: { number: number }, ...fields: string[]): Promise<number[]> {
   const sightings = fields.map(field => ({ device: number, field }))
   t.equal(await metrics.ensure(sightings, 'test'), 'done')
   return fields.map(name => metrics.series(number, metrics.find(name) ?? { id: 0 }) ?? 0)
 }
 
-/** How many values of the series are not erased. */
+/** The number of remaining values of the series. */
 async function valuesOf(...series: number[]): Promise<number> {
   const sql = `SELECT count(value) FROM measurements WHERE series IN (${series})`
   return Number((await questdb.exec(sql, 10_000))[0]?.[0])
@@ -106,7 +106,7 @@ function done(jobs: EraseJobs, name: string): Promise<void> {
   return until(`${name} is erased`, async () => (await jobs.report(name))?.state === 'done')
 }
 
-t.test('the readings of a device are erased, of all devices that had the name, and no others', async t => {
+t.test('the readings of all devices that had the name are erased, and no others', async t => {
   const forgotten: unknown[] = []
   const jobs = createEraseJobs({
     ...options,
@@ -126,7 +126,7 @@ t.test('the readings of a device are erased, of all devices that had the name, a
     ok: true,
     value: { state: 'waiting', symbols: [first.symbol, second.symbol] },
   })
-  t.equal(devices.get('kitchen'), undefined, 'nobody comes in with it any more')
+  t.equal(devices.get('kitchen'), undefined, 'its credential is invalid')
   await done(jobs, 'kitchen')
   t.match(await jobs.report('kitchen'), { device: 'kitchen', state: 'done', rows: 8, error: null })
   t.match(forgotten, [{ name: 'kitchen', state: 'running' }], 'notifications forget it before')
@@ -136,7 +136,7 @@ t.test('the readings of a device are erased, of all devices that had the name, a
   t.match(await jobs.request('nobody', 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
 })
 
-t.test('values of custom metrics are erased with their device, and again where they have come back', async t => {
+t.test('custom values are erased with their device, and again if they return', async t => {
   const { lose, options } = losing('readings')
   const jobs = closing(t, createEraseJobs(options))
   const [gone, other] = [await addDevice('balcony'), await addDevice('garden')]
@@ -157,13 +157,13 @@ t.test('values of custom metrics are erased with their device, and again where t
   t.equal(await valuesOf(...ofOther), 6)
 })
 
-t.test('a metric of a device is erased while it is sent, and comes again as a new one', async t => {
+t.test('a metric is erased while it is sent, and returns as a new one', async t => {
   const forgotten: number[][] = []
-  const told: unknown[] = []
+  const cleared: unknown[] = []
   const jobs = createEraseJobs({
     ...options,
     forgetSeries: async numbers => void forgotten.push([...numbers]),
-    forgetDevices: async ({ numbers, metric }) => void told.push({ numbers, metric }),
+    forgetDevices: async ({ numbers, metric }) => void cleared.push({ numbers, metric }),
   })
   t.teardown(() => jobs.close())
   const [porch, other] = [await addDevice('veranda'), await addDevice('terrace')]
@@ -180,7 +180,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   t.match(await jobs.requestMetric('nobody', 'co2', 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
   t.match(await jobs.requestMetric('veranda', 'wind', 'test'), { ok: false, code: 'METRIC_UNKNOWN' })
   t.match(await jobs.requestMetric('veranda', 'temperature', 'test'), { ok: false, code: 'METRIC_BUILT_IN' })
-  // It goes on sending, also what was looked up before.
+  // The device continues to send, also with names resolved before.
   let isSending = true
   let sent = 0
   const sending = (async () => {
@@ -201,7 +201,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   t.equal(await ingest.append(recordWith(porch, [co2, lux])), 'stored', 'a piece of a body that was looked up before')
   await until('all is applied', () => ingest.status().lag.rows === 0)
   t.match(await jobs.metricReport('veranda', 'co2'), { error: null, finished_at: /Z$/ })
-  t.strictSame(told, [{ numbers: [porch.number], metric: 'co2' }], 'what alerts have told of it')
+  t.strictSame(cleared, [{ numbers: [porch.number], metric: 'co2' }], 'values in notifications')
   t.equal(await valuesOf(co2), 0, 'none of its values is there')
   t.equal(await valuesOf(lux), 3 + sent + 1, 'those of the other metric are')
   t.equal(await valuesOf(otherCo2), 3, 'nor is another device concerned')
@@ -222,7 +222,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   t.strictSame(audited, [{ actor: 'test', details: { metric: 'co2', series: [co2] } }])
 })
 
-t.test('a metric whose erase has failed can be erased again, and goes with its device', async t => {
+t.test('a metric whose erase has failed can be erased again, and is erased with its device', async t => {
   const device = await addDevice('arbor')
   const fields = ['co2', 'illuminance', 'sap_flow']
   const series = await seriesOf(device, ...fields)
@@ -267,7 +267,7 @@ t.test('a metric whose erase has failed can be erased again, and goes with its d
   t.equal(await valuesOf(sap), 0, 'with the device all of its series go')
 })
 
-t.test('values of a metric that have not come to QuestDB never do, over any restart', async t => {
+t.test('erased values not yet in QuestDB never arrive, over any restart', async t => {
   const device = await addDevice('pergola')
   const [series = 0] = await seriesOf(device, 'co2')
   const times = Array.from({ length: 50 }, (_, index) => Date.now() - index * 3_600_000)
@@ -283,7 +283,7 @@ t.test('values of a metric that have not come to QuestDB never do, over any rest
   t.equal(await valuesOf(series), 0)
 })
 
-t.test('the values count that a process before has erased', async t => {
+t.test('values erased by a previous process are counted', async t => {
   const device = await addDevice('gazebo')
   const [series = 0] = await seriesOf(device, 'co2')
   for (let day = 0; day < 3; day++) await logCustom(device, [series], Date.now() - day * dayMs)
@@ -307,7 +307,7 @@ t.test('the values count that a process before has erased', async t => {
   t.match(await second.metricReport('gazebo', 'co2'), { rows: 3 })
 })
 
-t.test('a device of the same name that is made meanwhile keeps its readings', async t => {
+t.test('a new device of the same name keeps its readings', async t => {
   const jobs = closing(t, createEraseJobs(options))
   const old = await addDevice('attic')
   await log(old, 3)
@@ -320,7 +320,7 @@ t.test('a device of the same name that is made meanwhile keeps its readings', as
   await until('the new readings are there', async () => (await rows(fresh.symbol))[2] === 2)
 })
 
-t.test('what stands in the way is told in the report, and waited for', async t => {
+t.test('the report names an obstacle, and the erase waits for it', async t => {
   const device = await addDevice('garage')
   await log(device, 2)
   let away = true
@@ -335,8 +335,8 @@ t.test('what stands in the way is told in the report, and waited for', async t =
 })
 
 /**
- * A request whose COMMIT arrives late, as PostgreSQL may have it without an answer: it is not known at first what became of it,
- * and then, when that is asked, it has just been committed.
+ * A request whose COMMIT takes effect late, after a connection without a response. Its outcome is unknown at first. The query for
+ * it finds it just committed.
  */
 function lateCommit() {
   let commit: (() => Promise<unknown>) | undefined
@@ -355,7 +355,7 @@ function lateCommit() {
   }
 }
 
-t.test('a job that is committed after it was looked for is found, whatever it is of', async t => {
+t.test('a job committed after the search for it is found, of any kind', async t => {
   const removal = lateCommit()
   const ofDevice = createEraseJobs({
     ...options,
@@ -410,20 +410,20 @@ t.test('a job that is committed after it was looked for is found, whatever it is
   await stationDone(ofStation, 'IN-9')
 })
 
-/** Names of the journal's files that hold the text. */
+/** Names of the journal's files that contain the text. */
 function filesWith(text: string): string[] {
   return readdirSync(journal).filter(name => {
     try {
       return readFileSync(join(journal, name)).includes(text)
     } catch (error) {
-      // It was removed, or put in its place, since it was listed.
+      // The file was removed or renamed since it was listed.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
       throw error
     }
   })
 }
 
-t.test('readings that have not come to QuestDB never do', async t => {
+t.test('erased readings not yet in QuestDB never arrive', async t => {
   const device = await addDevice('shed')
   await log(device, 1)
   const days = [1, 2, 3]
@@ -437,7 +437,7 @@ t.test('readings that have not come to QuestDB never do', async t => {
   t.strictSame([temperatures, humidities], [0, 0])
 })
 
-t.test('the hourly view stays, and holds nothing of the device any more', async t => {
+t.test('the hourly view stays, without the device', async t => {
   const viewed = async (symbol: string) => {
     const sql = `SELECT sum(humidity_count), max(humidity_max) FROM readings_1h WHERE device = '${symbol}'`
     return (await questdb.exec(sql, 10_000))[0]
@@ -461,39 +461,42 @@ t.test('the hourly view stays, and holds nothing of the device any more', async 
   t.match(await view(), [name, 'valid'], 'it is the one that it was')
 })
 
-t.test('an erase beside a damaged dead letter runs to its end, fails with the name of the file, and holds', async t => {
-  const { lose, options } = losing('readings')
-  const forgotten: string[] = []
-  const forgetDevices = async ({ name }: { name: string }) => void forgotten.push(name)
-  const jobs = closing(t, createEraseJobs({ ...options, forgetDevices }))
-  const device = await addDevice('vault')
-  await log(device, 3)
-  const path = join(journal, nameOf(7))
-  writeDeadLetter(readings, openDisk(journal), 7, recordWith(device, []), 'too dirty', Date.now())
-  writeFileSync(path, readFileSync(path).subarray(0, 20))
-  await jobs.request('vault', 'test')
-  await until('it has ended', async () => (await jobs.report('vault'))?.finished_at !== null)
-  const error = /^damaged dead letters were not erased: dead-0000000000000007\.json; discard them and erase again$/
-  t.match(await jobs.report('vault'), { state: 'failed', rows: null, error })
-  t.strictSame(await rows(device.symbol), [3, 0, 0])
-  t.strictSame(forgotten, ['vault'])
-  const client = await store.connectPostgres()
-  t.teardown(() => client.end())
-  const { rows: failed } = await client.query("SELECT id::int FROM erase_jobs WHERE name = 'vault'")
-  t.ok((await listDone(client)).includes(failed[0]?.id), 'a backup that has its rows erases them again')
-  const bring = `INSERT INTO readings (ts, device, humidity) SELECT ts, device, 50 FROM readings WHERE device = '${device.symbol}'`
-  await questdb.exec(bring, 10_000)
-  await until('they are back', async () => (await rows(device.symbol))[2] === 3)
-  lose()
-  await until('they are erased again', async () => (await rows(device.symbol))[2] === 0)
-  t.match(await ingest.deadLetters.list(-1, 10), [{ id: 7, name: nameOf(7) }])
-  t.equal(await ingest.deadLetters.discard([7]), 1)
-  t.match(await jobs.request('vault', 'test'), { ok: true })
-  await done(jobs, 'vault')
-  t.match(await jobs.report('vault'), { rows: 3, error: null })
-})
+t.test(
+  'an erase with a damaged dead letter completes, fails with the name of the file, and stays effective',
+  async t => {
+    const { lose, options } = losing('readings')
+    const forgotten: string[] = []
+    const forgetDevices = async ({ name }: { name: string }) => void forgotten.push(name)
+    const jobs = closing(t, createEraseJobs({ ...options, forgetDevices }))
+    const device = await addDevice('vault')
+    await log(device, 3)
+    const path = join(journal, nameOf(7))
+    writeDeadLetter(readings, openDisk(journal), 7, recordWith(device, []), 'too dirty', Date.now())
+    writeFileSync(path, readFileSync(path).subarray(0, 20))
+    await jobs.request('vault', 'test')
+    await until('it has ended', async () => (await jobs.report('vault'))?.finished_at !== null)
+    const error = /^damaged dead letters were not erased: dead-0000000000000007\.json; discard them and erase again$/
+    t.match(await jobs.report('vault'), { state: 'failed', rows: null, error })
+    t.strictSame(await rows(device.symbol), [3, 0, 0])
+    t.strictSame(forgotten, ['vault'])
+    const client = await store.connectPostgres()
+    t.teardown(() => client.end())
+    const { rows: failed } = await client.query("SELECT id::int FROM erase_jobs WHERE name = 'vault'")
+    t.ok((await listDone(client)).includes(failed[0]?.id), 'a backup that has its rows erases them again')
+    const bring = `INSERT INTO readings (ts, device, humidity) SELECT ts, device, 50 FROM readings WHERE device = '${device.symbol}'`
+    await questdb.exec(bring, 10_000)
+    await until('they are back', async () => (await rows(device.symbol))[2] === 3)
+    lose()
+    await until('they are erased again', async () => (await rows(device.symbol))[2] === 0)
+    t.match(await ingest.deadLetters.list(-1, 10), [{ id: 7, name: nameOf(7) }])
+    t.equal(await ingest.deadLetters.discard([7]), 1)
+    t.match(await jobs.request('vault', 'test'), { ok: true })
+    await done(jobs, 'vault')
+    t.match(await jobs.report('vault'), { rows: 3, error: null })
+  },
+)
 
-t.test('bulk data of an erased device is not taken any more', async t => {
+t.test('bulk data of an erased device is rejected', async t => {
   const jobs = closing(t, createEraseJobs(options))
   const device = await addDevice('mill')
   const other = await addDevice('lake')
@@ -514,7 +517,7 @@ async function addStation(sn: string): Promise<Station> {
 const hourAgoMs = Math.floor(Date.now() / 1000) * 1000 - 3_600_000
 let calls = 0
 
-/** One point of each series of the station on each of some days, at times that no other call has. */
+/** One point of each series of the station on each of some days, at times that no other call uses. */
 function pointsOf({ series }: Station, days: number): Uint8Array {
   const nowMs = hourAgoMs + calls++ * 1000
   const list = Array.from({ length: days }, (_, day) =>
@@ -526,7 +529,7 @@ function pointsOf({ series }: Station, days: number): Uint8Array {
   return encodePoints(list.flat())
 }
 
-/** How many rows there are, and how many of them have a value. */
+/** The number of rows, and of rows with a value. */
 async function pointRows({ series }: Station): Promise<number[]> {
   const sql = `SELECT count(), count(value), count(stored_at) FROM points WHERE series IN (${[...series.values()]})`
   const [row] = await questdb.exec(sql, 10_000)
@@ -573,7 +576,7 @@ t.test('the points of a removed station are erased, and no others', async t => {
   )
 })
 
-t.test('erasing points is ended by the next process, and done again where QuestDB has lost it', async t => {
+t.test('the next process completes an erase of points, and repeats it if QuestDB lost it', async t => {
   const station = await addStation('IN-3')
   await addPoints(station, 2)
   const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
@@ -595,7 +598,7 @@ t.test('erasing points is ended by the next process, and done again where QuestD
   t.pass('again')
 })
 
-t.test('points whose erase has failed can be erased again, also under a new station of the same name', async t => {
+t.test('points whose erase has failed can be erased again, also with a new station of the same name', async t => {
   const station = await addStation('IN-7')
   await addPoints(station, 2)
   const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
@@ -634,7 +637,7 @@ t.test('points whose erase has failed can be erased again, also under a new stat
   )
 })
 
-t.test('what has come back is found in few statements, however much was erased', async t => {
+t.test('returned rows are found in few statements, after any number of erases', async t => {
   const asked: string[] = []
   const exec: Exec = async sql => {
     asked.push(sql)

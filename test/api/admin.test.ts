@@ -1,8 +1,8 @@
-/** The admin API by HTTP, each part with a PostgreSQL of its own. */
+/** The admin API by HTTP, each part with a separate PostgreSQL. */
 
 import t from 'tap'
 
-// Until it ends, tap runs no other test: the first part must not be over before the last one has a PostgreSQL.
+// tap runs no other test until this one ends: the first part must not finish before the last one has a PostgreSQL.
 t.test('the parts are loaded', () =>
   Promise.all([
     import('./admin/admin.ts'),

@@ -1,8 +1,8 @@
-/** The stations of the air-quality API, and how its lists are asked for. */
+/** The stations of the air-quality API, and the queries of its lists. */
 
 import t from 'tap'
 
-// Until it ends, tap runs no other test: the first part must not be over before the last one has a PostgreSQL.
+// tap runs no other test until this one ends: the first part must not finish before the last one has a PostgreSQL.
 t.test('the parts are loaded', () =>
   Promise.all([import('./air-quality/list-query.ts'), import('./air-quality/devices.ts')]),
 )

@@ -1,4 +1,4 @@
-/** The bound of annotations, on a real PostgreSQL. Who writes and reads them is told by `test/service/annotations.test.ts`. */
+/** The limit of annotations, on a real PostgreSQL. Permissions: `test/service/annotations.test.ts`. */
 
 import t from 'tap'
 import { bounds } from '../../auth/annotations/annotation.ts'
@@ -7,7 +7,7 @@ import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import { closing, nowhere, silentLog, startDatabases } from '../support/databases.ts'
 
-t.test('a device has a bounded number of annotations', async t => {
+t.test('a device has a limited number of annotations', async t => {
   const { store } = await startDatabases(t, nowhere)
   const pool = store.postgres
   const devices = closing(t, await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 0 }))

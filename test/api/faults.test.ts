@@ -1,4 +1,4 @@
-/** What a client is told of faults: of a QuestDB that does not answer, of a credential that ends meanwhile, and of ours, which the log has. */
+/** Responses to faults: an unavailable QuestDB, a credential that ends meanwhile, and internal errors, which are logged. */
 
 import { type FastifyInstance, fastify } from 'fastify'
 import { pino } from 'pino'
@@ -66,14 +66,14 @@ async function detailsOf(): Promise<unknown[]> {
   return answers.map(answer => [answer.statusCode, answer.json().title, answer.json().detail])
 }
 
-t.test('the status history, the export and the preview of a rule', async t => {
+t.test('the status history, the export and the preview of a rule report the fault of QuestDB', async t => {
   const all = (detail: string) => Array.from({ length: 3 }, () => [503, 'database unavailable', detail])
   t.strictSame(await detailsOf(), all('QuestDB does not answer'), 'where nothing more is known')
   fault = 'QuestDB is starting'
   t.strictSame(await detailsOf(), all('QuestDB is starting'))
 })
 
-t.test('what a QuestDB lacks is said, and the address of one that is away is not', async t => {
+t.test("a response describes QuestDB's fault, without the address of an unavailable one", async t => {
   const known = { reads: () => undefined, postgres: () => undefined }
   const away = { state: 'away', reason: 'QuestDB at 10.0.0.1:9000 cannot be used' } as const
   t.equal(databaseFaultOf({ ...known, questdb: () => away }), 'QuestDB does not answer')
@@ -106,7 +106,7 @@ function serveLogger(t: Test, parts: object) {
 
 const latestAll = (read: () => unknown) => ({ reads: { query: { latestAll: read }, readings: {} } })
 
-t.test('the log tells what went wrong, and where', async t => {
+t.test('the log has the error and its place', async t => {
   const fail = () => {
     throw new Error('a column lost a row')
   }
@@ -116,7 +116,7 @@ t.test('the log tells what went wrong, and where', async t => {
   t.match(JSON.parse(lines[0] ?? '').err, { message: 'a column lost a row', stack: /faults\.test\.ts/ })
 })
 
-t.test('a read that finds no database says why', async t => {
+t.test('a read without a database has the reason', async t => {
   let fault: string | undefined = 'QuestDB is starting'
   const away = latestAll(async () => ({ ok: false, code: 'DATABASE_AWAY' }))
   const { app } = serveLogger(t, { ...away, live: { live: { isLoaded: () => false } } })
@@ -130,7 +130,7 @@ t.test('a read that finds no database says why', async t => {
   t.strictSame((await app.inject('/api/fleet')).json(), { status }, 'where nothing more is known')
 })
 
-t.test('the fleet in memory comes with what its QuestDB lacks', async t => {
+t.test('the fleet in memory includes the fault of its QuestDB', async t => {
   let missing: string | undefined = 'it lacks readings'
   const page = () => ({ devices: [], metrics: {}, last: undefined })
   const live = { isLoaded: () => true, isCatchingUp: () => false, page, counts: () => ({}) }
@@ -140,7 +140,7 @@ t.test('the fleet in memory comes with what its QuestDB lacks', async t => {
   t.notOk('missing' in (await app.inject('/api/fleet?limit=2')).json())
 })
 
-t.test('an answer that has no room to be sent is told without a word in the log', async t => {
+t.test('a response without memory to send it is not logged', async t => {
   const full = () => {
     throw new BusyError('no room')
   }
@@ -150,7 +150,7 @@ t.test('an answer that has no room to be sent is told without a word in the log'
   t.strictSame(lines, [])
 })
 
-t.test('an API key that cannot be looked up is worth another try, and a fault of ours is one', async t => {
+t.test('a failed look-up of an API key is retryable, and an internal error is a 500', async t => {
   let fault: Error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect', code: 'ECONNREFUSED' })
   const rejections: string[] = []
   const findPrincipal = async () => {
@@ -166,7 +166,7 @@ t.test('an API key that cannot be looked up is worth another try, and a fault of
   t.strictSame([(await put()).statusCode, rejections], [500, ['database_away', 'unknown']])
 })
 
-t.test('a reading whose key is revoked while a device is added for it is not taken', async t => {
+t.test('a reading is rejected if its key is revoked while a device is added for it', async t => {
   for (const ends of [true, false]) {
     let isRevoked = false
     const renewed = async () => (isRevoked ? 'UNAUTHENTICATED' : writer)

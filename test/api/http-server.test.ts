@@ -33,7 +33,7 @@ async function listen(t: Test, handle: RequestListener, limits: Partial<Connecti
   return { url: `http://127.0.0.1:${port}`, connections, warnings, server }
 }
 
-test('requests of connections that pipeline are started in turns, one at a time of each', async t => {
+test('pipelined requests are started in rotation, one at a time for each connection', async t => {
   const started: string[] = []
   const running = new Map<string, number>()
   let runningMax = 0
@@ -51,7 +51,7 @@ test('requests of connections that pipeline are started in turns, one at a time 
   for (const [index, { socket }] of clients.entries()) socket.write(get(`/${index}`).repeat(200))
   await until('all are answered', () => clients.every(client => client.answers() === 200))
   t.equal(runningMax, 1)
-  // Where all of them have some that wait, each has its turn.
+  // While all of them have pending requests, each gets its turn.
   const turns = started.slice(100, 600)
   for (const [index] of clients.entries()) {
     const count = turns.filter(path => path === `/${index}`).length
@@ -59,7 +59,7 @@ test('requests of connections that pipeline are started in turns, one at a time 
   }
 })
 
-test('what waits is bounded over all connections, and one that adds to it is closed', async t => {
+test('pending requests are limited over all connections, and one that exceeds the limit is closed', async t => {
   const { url } = await listen(t, ({ url: path }, response) => {
     if (path === '/ok') response.end('ok')
   })
@@ -74,7 +74,7 @@ test('what waits is bounded over all connections, and one that adds to it is clo
   t.notOk(small.socket.closed, 'those that have little are kept')
 })
 
-test('a request of which half is read waits as long as those before it', async t => {
+test('a request of which half is read waits as long as the previous ones', async t => {
   let isFirst = true
   const { url } = await listen(t, (_request, response) => {
     if (isFirst) setTimeout(() => response.end(), 8000)
@@ -88,7 +88,7 @@ test('a request of which half is read waits as long as those before it', async t
   t.equal(answers(), count)
 })
 
-test('whoever reads a body that is not there gets to its end, however it is read', async t => {
+test('any read of an absent body reaches its end', async t => {
   const readers: Record<string, (request: IncomingMessage) => Promise<unknown>> = {
     events: request =>
       new Promise((resolve, reject) => {
@@ -119,7 +119,7 @@ test('whoever reads a body that is not there gets to its end, however it is read
   }
 })
 
-test('one address may hold a share of the connections, a trusted proxy all of them', async t => {
+test('one address may use a share of the connections, a trusted proxy all of them', async t => {
   const isTrusted = createNetworks(['127.0.0.4/30'])
   const { url, connections, warnings } = await listen(t, (_request, response) => response.end(), {
     max: 8,
@@ -145,7 +145,7 @@ test('one address may hold a share of the connections, a trusted proxy all of th
   await until('there is room again', async () => !(await ask('127.0.0.2')).closed)
 })
 
-test('a server that drains answers requests of old and new connections, and closes each behind its answer', async t => {
+test('a draining server answers requests of old and new connections, and closes each after its response', async t => {
   const { url, connections } = await listen(t, (_request, response) => void response.end('ok'))
   const old = await openRaw(t, url)
   old.socket.write(get('/'))
@@ -158,7 +158,7 @@ test('a server that drains answers requests of old and new connections, and clos
   t.match(await exchangeRaw(t, url, get('/')), /connection: close/i)
 })
 
-test('networks', async t => {
+test('addresses are grouped into networks', async t => {
   const contains = createNetworks(['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'])
   for (const address of ['10.1.2.3', '192.0.2.7', 'fd12::1', '::1', '::ffff:10.0.0.1']) t.ok(contains(address), address)
   for (const address of ['11.0.0.1', '192.0.2.8', 'fe80::1', '::2', '']) t.notOk(contains(address), address)
@@ -171,12 +171,12 @@ const show = `
   const opened = []
   try { for (;;) opened.push(openSync('/dev/null')) } catch {}
   const after = areFilesExhausted()
-  // The coverage of the test wants a file at the end.
+  // The coverage of the test needs a file descriptor at the end.
   for (const fd of opened) closeSync(fd)
   console.log(JSON.stringify([...before, after]))
 `
 
-/** As a process of its own, with that limit of open files. */
+/** Runs in a separate process with that limit of open files. */
 function under(limit: number): [number, boolean, boolean] {
   const command = `ulimit -n ${limit} && exec "$0" --input-type=module -e "$1"`
   const { stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, show], { encoding: 'utf8' })
@@ -184,7 +184,7 @@ function under(limit: number): [number, boolean, boolean] {
   return JSON.parse(stdout)
 }
 
-test('connections leave room for the files of the service', async t => {
+test('connections leave file descriptors for the service', async t => {
   const [connections, before, after] = under(1000)
   t.ok(connections > 700 && connections < 872, `${connections} of 1000`)
   t.notOk(before)

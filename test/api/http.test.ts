@@ -1,4 +1,4 @@
-/** The server takes or refuses HTTP that is pipelined, ambiguous, slow or too long. */
+/** The server accepts or rejects HTTP that is pipelined, ambiguous, slow or too long. */
 
 import { once } from 'node:events'
 import tap, { type Test } from 'tap'
@@ -18,7 +18,7 @@ const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\n${authorization}${json}`
 const put = (text = body) => `${head}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
 const exchange = (t: Test, bytes: string | Buffer) => exchangeRaw(t, url, bytes)
 
-tap.test('pipelined readings are all stored, in the order in which they were sent', async t => {
+tap.test('pipelined readings are all stored, in the order sent', async t => {
   const garden = await addDevice('garden')
   const count = 1000
   const requests = Array.from({ length: count }, (_, index) => {
@@ -31,7 +31,7 @@ tap.test('pipelined readings are all stored, in the order in which they were sen
   t.strictSame(temperatures, sent)
 })
 
-tap.test('nothing behind a refusal that closes the connection is processed', async t => {
+tap.test('requests after a rejection that closes the connection are not processed', async t => {
   const chunked = `${head}transfer-encoding: chunked\r\n\r\n`
   const refused: [string, string, string][] = [
     ['wrong credentials', put().replace(basic('kitchen', password), basic('kitchen', 'f'.repeat(64))), '401'],
@@ -56,7 +56,7 @@ tap.test('nothing behind a refusal that closes the connection is processed', asy
   }
 })
 
-tap.test('ambiguous heads are refused, and nothing of them is stored', async t => {
+tap.test('ambiguous heads are rejected, and nothing of them is stored', async t => {
   const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
   const coded = (coding: string, to = head) => `${to}transfer-encoding: ${coding}\r\n\r\n${chunks}`
   const hostless = head.replace('host: x\r\n', '')
@@ -94,7 +94,7 @@ tap.test('ambiguous heads are refused, and nothing of them is stored', async t =
   t.notMatch(rubbish, / 4\d\d /, 'rubbish behind a whole reading is not answered in its place')
 })
 
-tap.test('a body that nobody reads may not drip for ever', async t => {
+tap.test('a slow unread body is aborted', async t => {
   const { socket } = await openRaw(t, url)
   socket.write('GET /health/live HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n')
   const drip = setInterval(() => socket.write(' '), 200)
@@ -102,13 +102,13 @@ tap.test('a body that nobody reads may not drip for ever', async t => {
   await until('it is closed', () => socket.closed)
 })
 
-tap.test('a body for an unknown path is not waited for', async t => {
+tap.test('a body for an unknown path is not awaited', async t => {
   const { socket, closed } = await openRaw(t, url)
   socket.write(`POST /api/logs HTTP/1.1\r\nhost: x\r\n${json}content-length: 1000\r\n\r\n{`)
   t.match(await closed, /^HTTP\/1\.1 404 .*\r\nconnection: close\r\n.*"status":"not found"/is)
 })
 
-tap.test('every method that a path does not have is refused as such', async t => {
+tap.test('every method that a path does not have is a 405', async t => {
   const ofLog = ['GET', 'POST', 'DELETE', 'PATCH', 'QUERY', 'TRACE', 'PROPFIND', 'MKCOL']
   const cases: [string, string, RegExp][] = [
     ...ofLog.map((method): [string, string, RegExp] => [method, '/api/log', /\r\nallow: PUT\r\n/i]),
@@ -124,7 +124,7 @@ tap.test('every method that a path does not have is refused as such', async t =>
   }
 })
 
-tap.test('a path that cannot be decoded is refused in the shape of its family', async t => {
+tap.test('a path that cannot be decoded is rejected in the shape of its family', async t => {
   const logger = await fetch(`${url}/api/device/%zz`)
   t.strictSame([logger.status, await logger.json()], [400, { status: 'bad request' }])
 })
@@ -133,7 +133,7 @@ tap.test('a long body in chunks is answered, not reset', async t => {
   const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`
   const { socket, received, closed, fault } = await openRaw(t, url)
   socket.write(`${head}transfer-encoding: chunked\r\n\r\n`)
-  // It looks at no answer before all is sent, as simple clients do: more than the buffers of both sockets hold.
+  // Like simple clients, it reads no response before all is sent: more than the buffers of both sockets.
   socket.pause()
   for (let sent = 0; sent < 24 && fault() === undefined; sent++) {
     if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), closed])
@@ -145,7 +145,7 @@ tap.test('a long body in chunks is answered, not reset', async t => {
   t.equal(fault(), undefined)
 })
 
-tap.test('metrics are open on the machine itself alone, and not to what a proxy hands on', async t => {
+tap.test('metrics are open on loopback alone, and not to forwarded requests', async t => {
   const { port } = new URL(url)
   const scrape = async (headers: string[], version = '1.1') => {
     const lines = [`GET /metrics HTTP/${version}`, ...headers, 'connection: close', '', '']

@@ -1,4 +1,4 @@
-/** `POST /import` over a real socket: codings, bodies that break off, a journal that is full, a stop in the middle. */
+/** `POST /import` over a real socket: codings, aborted bodies, a full journal, a stop in the middle. */
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ interface Report {
 }
 
 async function startRoute(t: Test, append: Append = async () => 'stored', findPrincipal = everybody) {
-  /** The details of the audit's rows. */
+  /** The details of the audit entries. */
   const reports: Report[] = []
   const counts: [string, number, number][] = []
   const group = importReadingsGroup({
@@ -54,7 +54,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored', findPr
     const response = await fetch(`${url}/import`, init)
     return { response, status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
-  /** A body that has begun with so many days of readings. */
+  /** An open body with so many days of readings. */
   const begin = (days: number) => {
     const sent = httpRequest(`${url}/import`, { method: 'POST', headers: { 'content-type': 'text/csv' } })
     sent.on('error', () => undefined)
@@ -64,7 +64,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored', findPr
   return { app, send, begin, reports, counts }
 }
 
-/** Counts the pieces that come to the journal. */
+/** Counts the pieces appended to the journal. */
 function counting() {
   const state = { stored: 0 }
   const append: Append = async () => {
@@ -86,7 +86,7 @@ t.test('a body may be plain or compressed', async t => {
   t.equal(reports.length, 5)
 })
 
-t.test('an unknown coding or media type is refused with the known ones', async t => {
+t.test('an unknown coding or media type is rejected with the known ones', async t => {
   const { send } = await startRoute(t)
   const brotli = await send(alamosa, { 'content-encoding': 'br' })
   t.match(brotli, { status: 415, body: { title: 'unsupported content encoding' } })
@@ -121,7 +121,7 @@ t.test('each rejected line has its reason', async t => {
   t.strictSame(counts, [['import', 2, 3]])
 })
 
-t.test('a body that cannot be read, or has no reading, is a 400 with the reason', async t => {
+t.test('an unreadable body, or one without a reading, is a 400 with the reason', async t => {
   const { send, reports } = await startRoute(t)
   const gzip = { 'content-encoding': 'gzip' }
   const half = gzipSync(alamosa).subarray(0, 8000)
@@ -145,7 +145,7 @@ t.test('a body that cannot be read, or has no reading, is a 400 with the reason'
   t.match(await send(`\uFEFF${tabbed}`), { status: 200, body: { accepted: 1, rejected: 0 } })
 })
 
-t.test('a full journal is a 503 that names how many readings are stored', async t => {
+t.test('a full journal is a 503 with the number of stored readings', async t => {
   let room = 1
   const { send, reports } = await startRoute(t, async () => (room-- > 0 ? 'stored' : 'full'))
   const { response, status, body } = await send(header + readings.repeat(40))
@@ -160,7 +160,7 @@ t.test('a full journal is a 503 that names how many readings are stored', async 
   t.match(reports, [{ accepted: body['accepted'], end: 'STORAGE_FULL' }])
 })
 
-t.test('a client that goes away in the middle leaves whole lines and a free place behind', async t => {
+t.test('a client that disconnects in the middle leaves whole lines and frees its place', async t => {
   const { state, append } = counting()
   const { begin, reports } = await startRoute(t, append)
   for (let client = 0; client < 6; client++) {
@@ -173,7 +173,7 @@ t.test('a client that goes away in the middle leaves whole lines and a free plac
   t.ok(reports.every(({ accepted, rejected, end }) => accepted > 0 && rejected === 0 && end === 'BODY_BROKEN'))
 })
 
-t.test('an import whose credential ends stores nothing more, and names what it has stored', async t => {
+t.test('an import whose credential ends stores nothing more, and reports the stored readings', async t => {
   const later = { status: 503, body: { title: 'database unavailable' } }
   const cases: [FindPrincipal, object][] = [
     [async () => undefined, { status: 401, body: { title: 'unauthorized', detail: /no longer valid/ } }],
@@ -200,7 +200,7 @@ t.test('an import whose credential ends stores nothing more, and names what it h
   }
 })
 
-t.test('a stop answers the import that is under way', async t => {
+t.test('a stop answers the import in progress', async t => {
   const { state, append } = counting()
   const { app, begin } = await startRoute(t, append)
   const { answered } = begin(20)

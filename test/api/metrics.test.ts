@@ -1,4 +1,4 @@
-/** A scrape has names and units as promtool wants them, all of them from the start, and routes in place of addresses. */
+/** A scrape has valid names and units for promtool, all of them from the start, and routes instead of addresses. */
 
 import { fastify } from 'fastify'
 import { test } from 'tap'
@@ -53,7 +53,7 @@ interface Family {
   samples: string[]
 }
 
-/** Reads the families of a text, in their order. */
+/** The families of a text, in their order. */
 function familiesIn(text: string): [string, Family][] {
   const families: [string, Family][] = []
   for (const line of text.trim().split('\n')) {
@@ -68,7 +68,7 @@ function familiesIn(text: string): [string, Family][] {
   return families
 }
 
-/** Finds the faults that `promtool check metrics` finds. */
+/** The faults that `promtool check metrics` reports. */
 function faultsOf([name, { help, type, samples }]: [string, Family]): string[] {
   const faults: string[] = []
   if (help === '') faults.push('has no help')
@@ -89,7 +89,7 @@ function faultsOf([name, { help, type, samples }]: [string, Family]): string[] {
   return faults.map(fault => `${name} ${fault}`)
 }
 
-test('however many scrape, the text is made once', async t => {
+test('concurrent scrapes build the text once', async t => {
   let made = 0
   const devices = () => {
     made++
@@ -101,7 +101,7 @@ test('however many scrape, the text is made once', async t => {
   t.equal(made, 1)
 })
 
-test('names, units and help are as promtool wants them, and nothing stands twice', async t => {
+test('names, units and help are valid for promtool, without duplicates', async t => {
   const { app, scrape } = startMetrics(t)
   await app.inject('/api/device/kitchen')
   const families = familiesIn(await scrape())
@@ -110,14 +110,14 @@ test('names, units and help are as promtool wants them, and nothing stands twice
   t.strictSame(families.flatMap(faultsOf), [])
   const names = families.map(([name]) => name)
   t.equal(new Set(names).size, names.length)
-  // The check itself finds what is wrong.
+  // The check itself finds faults.
   const bad = '# HELP barograph_x_ms y\n# TYPE barograph_x_ms counter\nbarograph_x_ms 1\nbarograph_x_ms 1\n'
   t.equal(familiesIn(bad).flatMap(faultsOf).length, 3)
 })
 
 const sender = { name: 'device porch', isKnown: true }
 
-test('every reason of a rejection is there from the start, and is counted', async t => {
+test('every reason of a rejection is present from the start, and is counted', async t => {
   const { meter, scrape } = startMetrics(t)
   meter.rejected('media_type', { way: 'put', sender, reason: 'unsupported media type' })
   const text = await scrape()
@@ -127,7 +127,7 @@ test('every reason of a rejection is there from the start, and is counted', asyn
   }
 })
 
-test('the readings of bodies are counted by way in, and every way is there from the start', async t => {
+test('readings of bodies are counted by protocol, and every protocol is present from the start', async t => {
   const { bulkMeter, scrape } = startMetrics(t)
   const leftOut = { rejected: 1, rejects: [] }
   bulkMeter.taken({ way: 'batch', sender }, 300, { rejected: 2, rejects: [], leftOut })
@@ -144,7 +144,7 @@ test('the readings of bodies are counted by way in, and every way is there from 
   }
 })
 
-test('cache, disk and build are shown, and a disk that cannot be asked costs nothing else', async t => {
+test('cache, disk and build are shown, and a failed disk query affects nothing else', async t => {
   const text = await startMetrics(t).scrape()
   const lines = {
     ...{ cache_hits_total: 5, cache_misses_total: 2, cache_bytes: 1024, disk_free_bytes: 1 },
@@ -180,7 +180,7 @@ test('durations are by route, method and class of the status, never by address',
   t.equal(buckets.length, 15)
 })
 
-test('the topics of Kafka have metrics where they are the journals, and none elsewhere', async t => {
+test('the topics of Kafka have metrics only where they are the journals', async t => {
   const offsets = { start: 5, end: 30, applied: 20, oldestMs: 1000 }
   const sight = { ...offsets, replicas: 3, inSync: 2, retentionMs: 604_800_000, weaknesses: [], unforwarded: [] }
   const seen: TopicState = { topic: 'a', sight, share: 0.25, problems: [] }
@@ -201,7 +201,7 @@ test('the topics of Kafka have metrics where they are the journals, and none els
   t.notMatch(await startMetrics(t).scrape(), 'kafka')
 })
 
-test('a node among others names itself, and a service that is alone does not', async t => {
+test('a node among others names itself, and a single service does not', async t => {
   const name = { id: '0123456789abcdef', role: 'api', version: '1', host: 'h-1', startedMs: 0 }
   const lease = { isLeaseValid: true, leaseAgeMs: 1_500, applied: 12, clockAheadMs: -250, leads: false, differing: [] }
   const state = { ...name, ...lease }

@@ -1,4 +1,4 @@
-/** A registry that has no metric but those with columns, and makes none. */
+/** A registry that has only the metrics with columns, and creates none. */
 
 import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
 

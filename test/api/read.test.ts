@@ -1,4 +1,4 @@
-/** Reads without a QuestDB: who reads, parameters and events. */
+/** Reads without a QuestDB: permissions, parameters and events. */
 
 import './read/readers.ts'
 import './read/parameters.ts'

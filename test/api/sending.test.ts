@@ -1,4 +1,4 @@
-/** Bodies that are sent: their memory is bounded and freed, and a client that reads nothing gives way. */
+/** Sent bodies: their memory is limited and freed, and a client that reads nothing is dropped. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import { openRaw } from '../support/raw-connection.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const mebibyte = 1024 ** 2
-/** More than the sockets of both sides take by themselves. */
+/** More than the buffers of both sockets. */
 const bodyBytes = 24 * mebibyte
 
 async function start(t: Test) {
@@ -37,7 +37,7 @@ async function start(t: Test) {
     for (const socket of sockets) socket.destroy()
     await app.close()
   })
-  /** Asks, sees the head of the answer, and reads no further. */
+  /** Requests, reads the head of the response, and stops. */
   const stall = async (at: number): Promise<Socket> => {
     const socket = connect(port, '127.0.0.1')
     sockets.push(socket)
@@ -53,7 +53,7 @@ async function start(t: Test) {
   return { stall, ask, pass: (ms: number) => (nowMs += ms) }
 }
 
-t.test('no further body is sent when those that nobody reads are too many', async t => {
+t.test('no further body is sent when too many are unread', async t => {
   const { stall, ask } = await start(t)
   const first = await stall(0)
   await stall(1)
@@ -68,7 +68,7 @@ t.test('no further body is sent when those that nobody reads are too many', asyn
   await until('there is room', async () => (await ask(2)).response.status === 200)
 })
 
-t.test('whoever has read for long gives way', async t => {
+t.test('the client that has read longest is dropped', async t => {
   const { stall, ask, pass } = await start(t)
   const first = await stall(0)
   pass(9_000)
@@ -82,7 +82,7 @@ t.test('whoever has read for long gives way', async t => {
   t.equal((await ask(1)).response.status, 200, 'the one that came later is still there')
 })
 
-t.test('the listing of content files says so in its own shape', async t => {
+t.test('the listing of content files reports it in its shape', async t => {
   const app = fastify()
   let answers = 0
   app.addHook('onSend', (_request, _reply, _payload, done) => {
@@ -109,7 +109,7 @@ const randomPieceBytes = 3_000_000
 const decoders = { identity: undefined, gzip: createGunzip, zstd: createZstdDecompress }
 
 for (const form of ['identity', 'gzip', 'zstd'] as const) {
-  test(`pieces are freed behind a client that reads now and then, which gets all of them: ${form}`, async t => {
+  test(`pieces are freed after a slow client has read them, and it gets all: ${form}`, async t => {
     const shared = Buffer.from('a short piece')
     const large = Array.from({ length: 6 }, () => new Uint8Array(randomBytes(randomPieceBytes)))
     const hash = createHash('sha256')
@@ -173,7 +173,7 @@ async function startExport(t: Test, pieceCount: number, stalledMsMax: number) {
   return { ...raw, state }
 }
 
-test('a client that stops reading is cut off, and its export ends', async t => {
+test('a client that stops reading is disconnected, and its export ends', async t => {
   const { socket, closed, state, received } = await startExport(t, Number.POSITIVE_INFINITY, 200)
   await once(socket, 'data')
   socket.pause()
@@ -183,7 +183,7 @@ test('a client that stops reading is cut off, and its export ends', async t => {
   t.notOk(received().endsWith('0\r\n\r\n'), 'what came does not look whole')
 })
 
-test('a client that reads now and then gets all of it', async t => {
+test('a slow client gets all of it', async t => {
   const pieceCount = 3
   const { socket, received, state } = await startExport(t, pieceCount, 30_000)
   socket.on('data', () => {
@@ -195,7 +195,7 @@ test('a client that reads now and then gets all of it', async t => {
   t.ok(received().length > pieceCount * pieceBytes)
 })
 
-test('a piece goes out in slices of the same bytes, and no timer is left of one that was taken', async t => {
+test('a piece is sent in slices of the same bytes, and its timer is cleared', async t => {
   const sent = [200_000, 0, 65_536, 1].map(length => randomBytes(length))
   async function* pieces() {
     yield* sent

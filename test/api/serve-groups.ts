@@ -1,4 +1,4 @@
-/** Operations of the logger API by themselves, below `/api` on loopback. */
+/** Operations of the logger API without the service, below `/api` on loopback. */
 
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, fastify } from 'fastify'

@@ -1,4 +1,4 @@
-/** The limits of worker threads: the young generation that V8 gives a thread is the one that was asked for. */
+/** The limits of worker threads: V8 gives a thread the requested young generation. */
 
 import type { Worker } from 'node:worker_threads'
 import t from 'tap'
@@ -16,7 +16,7 @@ interface ThreadLimits {
   limits: { maxOldGenerationSizeMb: number; maxYoungGenerationSizeMb: number }
 }
 
-t.test('every worker thread has the limits of its own kind', async t => {
+t.test('every worker thread has the limits of its kind', async t => {
   const found: ThreadLimits[] = []
   const note = async (thread: Worker) => {
     const { heap_size_limit: heapBytesMax } = await thread.getHeapStatistics()
@@ -34,11 +34,11 @@ t.test('every worker thread has the limits of its own kind', async t => {
   for (const name of ['detail_data', 'stats_data']) {
     t.equal((await app.inject(`/api/${name}/porch`)).statusCode, 503, name)
   }
-  // They are the threads of the journal, the forwarder, light queries and analyses.
+  // These are the threads of the journal, the forwarder, light queries and analyses.
   await waitFor('four threads have started', () => found.length >= 4)
   for (const { heapBytesMax, limits } of found) {
     const young = heapBytesMax / 1024 ** 2 - limits.maxOldGenerationSizeMb
-    // V8 makes it a power of two times three.
+    // V8 rounds it to a power of two times three.
     t.ok(young < 2 * limits.maxYoungGenerationSizeMb, `${young} MiB of ${limits.maxYoungGenerationSizeMb}`)
   }
 })

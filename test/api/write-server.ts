@@ -1,4 +1,4 @@
-/** The way in of single readings on a real socket, with real registries and a real journal, without QuestDB. */
+/** The ingest of single readings on a real socket, with real registries and a real journal, without QuestDB. */
 
 import { createServer } from '../../api/http/server.ts'
 import { serverFamily } from '../../api/http/server-family.ts'
@@ -34,12 +34,12 @@ export interface WriteServer {
   people: AccountsUnderTest
   decoders: OwnDecoders
   recent: RecentMessages
-  /** What came to the journal, in its order: single readings by the device's name, those of bodies by its symbol. */
+  /** The journal's readings in order: single ones by the device's name, those of bodies by its symbol. */
   stored: { device: string; reading: Reading; timeUs?: number }[]
   rejections: Rejections
-  /** Makes a device and returns its password. */
+  /** Adds a device and returns its password. */
   addDevice(name: string, more?: object): Promise<string>
-  /** Makes an account with a verified address and returns a key of it. */
+  /** Adds an account with a verified address and returns a key of it. */
   addKey(email: string, more?: object): Promise<{ key: string; owner: number; keyId: number }>
   /** `PUT /api/log` with the device's credentials. */
   put(device: string, password: string, body: unknown, headers?: Record<string, string>): Promise<Response>

@@ -1,8 +1,8 @@
-/** Ways in that need no server of the whole: line protocol and further metrics. */
+/** Ingest without the whole service: line protocol and custom metrics. */
 
 import t from 'tap'
 
-// Until it ends, tap runs no other test: the first part must not be over before the last one has a PostgreSQL.
+// tap runs no other test until this one ends: the first part must not finish before the last one has a PostgreSQL.
 t.test('the parts are loaded', () =>
   Promise.all([import('./write/custom-metrics.ts'), import('./write/line-protocol.ts')]),
 )

@@ -1,4 +1,4 @@
-/** Accounts from registration to deletion, with what each has: preferences and saved views. */
+/** Accounts from registration to deletion, with their preferences and saved views. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -37,7 +37,7 @@ const mailsTo = (email: string) => mails.filter(({ to }) => to === email)
 const outboxIsEmpty = () =>
   waitFor('the outbox is empty', async () => (await pool.query('SELECT FROM mail_outbox')).rows.length === 0)
 
-t.test('somebody registers, verifies the address, and logs in', async t => {
+t.test('a person registers, verifies the address, and logs in', async t => {
   const given = { email: ' Ada@EXAMPLE.com ', password: goodPassword, name: 'Ada', role: 'operator' }
   const registered = await post('/register', given)
   const shown = { email: 'Ada@example.com', name: 'Ada', image: null, email_verified: null, is_active: true }
@@ -52,7 +52,7 @@ t.test('somebody registers, verifies the address, and logs in', async t => {
   t.equal(await statusOf(verify({ token })), 400, 'a token is good once')
   t.match(await login('ADA@example.com'), { status: 200, body: { email_verified: time } })
   const { rows } = await pool.query("SELECT role FROM accounts WHERE email = 'Ada@example.com'")
-  t.strictSame(rows, [{ role: 'user' }], 'nobody chooses their role')
+  t.strictSame(rows, [{ role: 'user' }], 'the role cannot be chosen')
 })
 
 t.test('an address belongs to one account', async t => {
@@ -62,7 +62,7 @@ t.test('an address belongs to one account', async t => {
   t.strictSame(statuses.sort(), [201, 409, 409, 409])
 })
 
-t.test('a known and an unknown user cost the same and get the same answer', async t => {
+t.test('known and unknown users have the same cost and the same response', async t => {
   await person('known@example.com')
   const work = async (email: string) => {
     const before = hashings()
@@ -76,7 +76,7 @@ t.test('a known and an unknown user cost the same and get the same answer', asyn
   t.strictSame(await work('linked@example.com'), known, 'an account without a password')
 })
 
-t.test('of people who log in at once none waits for another, whichever attempt is counted first', async t => {
+t.test('concurrent log-ins do not wait for each other, in any order of counting', async t => {
   const { failures } = service.accounts
   const network = '10.1.0.9'
   const first = await failures.take('first@example.com', network)
@@ -88,7 +88,7 @@ t.test('of people who log in at once none waits for another, whichever attempt i
   for (const who of ['first', 'second']) await failures.forgive(`${who}@example.com`, network)
 })
 
-t.test('an inactive account does not log in, and its sessions end', async t => {
+t.test('an inactive account cannot log in, and its sessions end', async t => {
   const id = await person('gone@example.com')
   const { cookie } = await cookieOf(id)
   t.equal(await statusOf(me(cookie)), 200)
@@ -99,7 +99,7 @@ t.test('an inactive account does not log in, and its sessions end', async t => {
   t.equal(await statusOf(login('gone@example.com', 'wrong one', '10.1.0.2')), 401)
 })
 
-t.test('wrong passwords are slowed down, for the network that sends them alone', async t => {
+t.test('wrong passwords delay only the network that sends them', async t => {
   await person('target@example.com')
   const wrong = () => login('target@example.com', 'wrong one', '10.2.0.1')
   const right = (address: string) => statusOf(login('target@example.com', goodPassword, address))
@@ -122,7 +122,7 @@ t.test('wrong passwords are slowed down, for the network that sends them alone',
     t.equal(await statusOf(login('no-such@example.com', 'x', '10.2.0.3')), at < 5 ? 401 : 429)
 })
 
-t.test('of many guesses at once five are looked at', async t => {
+t.test('five of many concurrent guesses are checked', async t => {
   await person('burst@example.com')
   const before = hashings()
   const guess = (at: number) => {
@@ -132,11 +132,11 @@ t.test('of many guesses at once five are looked at', async t => {
   const statuses = await statusesOf(Array.from({ length: 80 }, (_, at) => guess(at)))
   t.equal(hashings() - before, 5)
   t.equal(statuses.filter(status => status === 401).length, 5)
-  // The queue has no place for those with 503.
+  // Responses with 503 found the queue full.
   t.ok(statuses.every(status => [401, 429, 503].includes(status)))
 })
 
-t.test('the owner comes in while four networks guess, and does not pay for being quick', async t => {
+t.test('the owner logs in while four networks guess, without a penalty for speed', async t => {
   const email = 'besieged@example.com'
   await person(email)
   const before = hashings()
@@ -149,7 +149,7 @@ t.test('the owner comes in while four networks guess, and does not pay for being
   t.strictSame(await owner(16, () => 1), Array(16).fill(200), 'right ones at once are no guesses')
 })
 
-t.test('of many current passwords at once five are looked at, also for a new address', async t => {
+t.test('five of many concurrent current passwords are checked, also for a new address', async t => {
   const id = await person('current@example.com')
   const { cookie } = await cookieOf(id)
   const before = hashings()
@@ -164,7 +164,7 @@ t.test('of many current passwords at once five are looked at, also for a new add
   t.equal(hashings() - before, 5)
 })
 
-t.test('an attempt that was not looked at does not count, and the right password forgives the wrong ones', async t => {
+t.test('an unchecked attempt does not count, and the right password resets the count', async t => {
   const email = 'not-looked-at@example.com'
   await person(email)
   const from = async (password: string, status: number) =>
@@ -181,7 +181,7 @@ t.test('an attempt that was not looked at does not count, and the right password
   await from('wrong one', 429)
 })
 
-t.test('tries of many accounts from one network are slowed down', async t => {
+t.test('attempts on many accounts from one network are delayed', async t => {
   await person('crowd@example.com')
   for (let at = 0; at < 100; at++)
     await pool.query(`INSERT INTO login_failures VALUES (sha256($1::text::bytea), '10.3.0.1', 1, $2)`, [
@@ -205,7 +205,7 @@ t.test('a mail reports a sign-in after ten wrong passwords, once a day for each 
     ])
   await fail(9)
   t.equal(await statusOf(login(email, goodPassword, '10.9.0.9')), 200)
-  // A mail for nine failures would be queued by now, and would go out first.
+  // A mail for nine failures would be queued by now, and be sent first.
   await fail(1)
   t.equal(await statusOf(login(email, goodPassword, '10.9.0.1')), 200)
   const reports = () => mailsTo(email).filter(({ subject }) => /many wrong/.test(subject)).length
@@ -217,7 +217,7 @@ t.test('a mail reports a sign-in after ten wrong passwords, once a day for each 
   t.equal(reports(), 2)
 })
 
-t.test('a password is reset once by its token, and every session ends', async t => {
+t.test('a token resets a password once, and every session ends', async t => {
   const email = 'forgot@example.com'
   const id = await person(email)
   const { cookie } = await cookieOf(id)
@@ -233,7 +233,7 @@ t.test('a password is reset once by its token, and every session ends', async t 
   await waitFor('the mail is sent', () => mailsTo(email).some(({ subject }) => /was changed/.test(subject)))
 })
 
-t.test('a reset token lives an hour, and only the newest one', async t => {
+t.test('a reset token is valid for an hour, and only the newest one', async t => {
   const email = 'late@example.com'
   await person(email)
   const request = async () => {
@@ -255,7 +255,7 @@ t.test('a reset token lives an hour, and only the newest one', async t => {
   t.equal(await reset(third), 200)
 })
 
-t.test('requests for mail have one answer, send little, and are counted', async t => {
+t.test('requests for mail have one response, send few mails, and are counted', async t => {
   const email = 'quiet@example.com'
   await person(email, { isUnverified: true })
   await tokenIn(/Confirm/, email)
@@ -276,7 +276,7 @@ t.test('requests for mail have one answer, send little, and are counted', async 
   t.strictSame(mailsTo('nobody@example.com'), [])
 })
 
-t.test('a password is changed with the old one; the caller stays signed in', async t => {
+t.test('a password change needs the old one, and the caller stays signed in', async t => {
   const email = 'change@example.com'
   const id = await person(email)
   const { cookie } = await cookieOf(id)
@@ -312,7 +312,7 @@ t.test('the profile is read and changed', async t => {
   t.match((await me(cookie)).body, { name: 'Me', image: null })
 })
 
-t.test('a new address counts when it is confirmed', async t => {
+t.test('a new address is effective when it is confirmed', async t => {
   const id = await person('old@example.com')
   await person('taken@example.com')
   const { cookie } = await cookieOf(id)
@@ -331,7 +331,7 @@ t.test('a new address counts when it is confirmed', async t => {
   t.equal(await statusOf(login('new@example.com')), 200)
 })
 
-t.test('a new password ends a change of the address that is under way', async t => {
+t.test('a new password cancels a pending change of the address', async t => {
   const id = await person('victim@example.com')
   const { cookie } = await cookieOf(id)
   const email = 'thief@example.com'
@@ -345,7 +345,7 @@ t.test('a new password ends a change of the address that is under way', async t 
   t.equal(await statusOf(login('victim@example.com', newPassword)), 200)
 })
 
-t.test('an account is deleted for good, by a young session', async t => {
+t.test('an account is deleted permanently, by a recent session', async t => {
   const id = await person('leaving@example.com')
   const { cookie } = await cookieOf(id)
   const remove = (headers: Record<string, string>) => ask('DELETE', '/me', { headers })
@@ -362,7 +362,7 @@ t.test('an account is deleted for good, by a young session', async t => {
   t.equal(await statusOf(remove({ cookie: (await cookieOf(operator)).cookie })), 409)
 })
 
-t.test('look-ups: the front end finds anybody, a user themselves alone and nothing about others', async t => {
+t.test('look-ups: the front end finds all users, a user only themselves', async t => {
   const id = await person('seen@example.com')
   const other = await person('unseen@example.com')
   const { cookie } = await cookieOf(id)
@@ -412,7 +412,7 @@ t.test('a provider signs people in by identity, never by address alone', async t
   t.notMatch(JSON.stringify(tables), 'geheim')
 })
 
-t.test('every change leaves a row in the audit, without secrets', async t => {
+t.test('every change has an audit entry, without secrets', async t => {
   const { rows } = await pool.query('SELECT actor, action, subject, details FROM audit ORDER BY id')
   const actions = new Set(rows.map(({ action }) => action))
   const ofAccounts = ['register', 'login', 'link', 'change', 'delete'].map(action => `account.${action}`)
@@ -424,7 +424,7 @@ t.test('every change leaves a row in the audit, without secrets', async t => {
 const shown = async (cookie = chooser) => (await ask('GET', '/me/preferences', { headers: { cookie } })).body
 const choose = (body: unknown) => ask('PATCH', '/me/preferences', { body, headers: { cookie: chooser } })
 
-t.test('nothing is chosen at first, and each choice stays until it is taken away', async t => {
+t.test('preferences are empty at first, and each stays until it is removed', async t => {
   const other = await cookieOf(await person('no-chooser@example.com'))
   t.strictSame(await shown(), noPreferences)
   const fahrenheit = { ...noPreferences, temperature_unit: '[degF]' }
@@ -444,7 +444,7 @@ t.test('nothing is chosen at first, and each choice stays until it is taken away
   t.strictSame(rows, [{ details: { fields: ['pressure_unit', 'time_zone'] } }])
 })
 
-t.test('preferences that cannot be are refused as fields are', async t => {
+t.test('invalid preferences are rejected like invalid fields', async t => {
   const refused = async (body: object, detail: object[]) =>
     t.match(await choose(body), { status: 422, body: { detail } }, JSON.stringify(body))
   const literal = (field: string, expected: string) => {
@@ -459,7 +459,7 @@ t.test('preferences that cannot be are refused as fields are', async t => {
   await refused([], [{ type: 'model_attributes_type' }])
 })
 
-async function somebody(email: string) {
+async function openAccount(email: string) {
   const id = await person(email)
   const { cookie } = await cookieOf(id)
   const call = (method: string, at = '', body?: unknown) =>
@@ -467,7 +467,7 @@ async function somebody(email: string) {
   return { id, call, list: async () => (await call('GET')).body as unknown as { id: number; name: string }[] }
 }
 
-t.test('an address is one of a page of the app', async t => {
+t.test('the address of a view is that of a page of the app', async t => {
   const canonical = (text: string) => viewAddressIn(text)?.text
   t.equal(canonical('/'), '/')
   t.equal(canonical('/?tag=site:north&q=cold store'), '/?tag=site:north&q=cold%20store')
@@ -481,7 +481,7 @@ t.test('an address is one of a page of the app', async t => {
   for (const text of [...others, ...custom, ...long]) t.equal(canonical(text), undefined, text)
 })
 
-t.test('whatever is sent, an address leads to a page that the app has', async () => {
+t.test('any accepted address leads to a page of the app', async () => {
   const pieces = fc.constantFrom('/', '\\', 'device', 'admin', '.', '..', '%2e', '%2F', '?', '#', '@', ':', 'a', '\t')
   const texts = fc.array(pieces, { maxLength: 12 }).map(parts => `/${parts.join('')}`)
   fc.assert(
@@ -497,8 +497,8 @@ t.test('whatever is sent, an address leads to a page that the app has', async ()
   )
 })
 
-t.test('views are saved, renamed, made the start page and removed, each with a row in the audit', async t => {
-  const { id, call, list } = await somebody('ada@views.example')
+t.test('views are saved, renamed, made the start page and removed, each with an audit entry', async t => {
+  const { id, call, list } = await openAccount('ada@views.example')
   t.strictSame(await list(), [])
   const saved = await call('POST', '', { name: 'North', address: '/?tag=site:north', is_start: true })
   t.match(saved, { status: 201, body: { name: 'North', address: '/?tag=site:north', is_start: true } })
@@ -525,9 +525,9 @@ t.test('views are saved, renamed, made the start page and removed, each with a r
   t.strictSame(texts, ['view.add North', 'view.add cellar', 'view.change Cellar', 'view.remove Cellar'])
 })
 
-t.test('a view that cannot be is refused, one of others is unknown, and an account has a bounded number', async t => {
-  const { call, list } = await somebody('carol@views.example')
-  const eve = await somebody('eve@views.example')
+t.test("an invalid view is rejected, another owner's is unknown, and an account has a limit", async t => {
+  const { call, list } = await openAccount('carol@views.example')
+  const eve = await openAccount('eve@views.example')
   const { body: hers } = await eve.call('POST', '', { name: 'Roof', address: '/device/roof' })
   t.match(await call('PATCH', `/${hers['id']}`, { name: 'Mine', is_start: true }), { status: 404 })
   t.match(await call('DELETE', `/${hers['id']}`), { status: 404 })

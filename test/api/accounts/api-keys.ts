@@ -1,4 +1,4 @@
-/** API keys and tenants by their operations: every success and failure, each change of state, and who comes in by them. */
+/** API keys and tenants by their operations: every success and failure, each change of state, and authentication. */
 
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { type JWTPayload, SignJWT } from 'jose'
@@ -62,7 +62,7 @@ const byHand = { actor: 'local admin token', accountId: undefined, mayReplace: (
 const change = (id: number, column: string, value: unknown) =>
   accounts.memory.change(id, () => pool.query(`UPDATE accounts SET ${column} = $2 WHERE id = $1`, [id, value]))
 
-t.test('a key is shown once, is good for both headers, and is gone when it is revoked', async t => {
+t.test('a key is shown once, is valid in both headers, and is deleted when revoked', async t => {
   const { id, headers } = await signedIn()
   t.strictSame(await list(headers), [])
   const created = await create(headers)
@@ -88,7 +88,7 @@ t.test('a key is shown once, is good for both headers, and is gone when it is re
   t.match(await list(headers), [{ id: keyId, revoked_at: revoked.body['revoked_at'] }])
 })
 
-t.test('a key has what was asked for, and expires', async t => {
+t.test('a key has the requested fields, and expires', async t => {
   const { headers } = await signedIn()
   const body = { name: 'all', scopes: ['stations', 'read', 'ingest', 'read'], create_devices: true, expires_in_days: 7 }
   const created = await create(headers, body)
@@ -106,7 +106,7 @@ t.test('a key has what was asked for, and expires', async t => {
   t.match(await create(headers, { name: 'x', expires_in_days: null }), { status: 201, body: { expires_at: null } })
 })
 
-t.test('keys of others are as unknown as those that never were', async t => {
+t.test('keys of other accounts are as unknown as missing ones', async t => {
   const mine = await signedIn()
   const other = await signedIn()
   const { id, key } = (await create(mine.headers)).body
@@ -117,7 +117,7 @@ t.test('keys of others are as unknown as those that never were', async t => {
   t.match(await revoke(other.headers, 'x'), { status: 422, body: { detail: [{ type: 'int_parsing' }] } })
 })
 
-t.test('50 keys, also when many are asked for at once', async t => {
+t.test('an account has at most 50 keys, also with concurrent requests', async t => {
   const { headers } = await signedIn()
   const first = (await create(headers)).body
   await Promise.all(Array.from({ length: 41 }, () => create(headers)))
@@ -132,7 +132,7 @@ t.test('50 keys, also when many are asked for at once', async t => {
   t.equal(await statusOf(create(headers)), 201, 'one that is expired does not count')
 })
 
-t.test('200 creations a day', async t => {
+t.test('an account creates at most 200 keys a day', async t => {
   const { id, headers } = await signedIn()
   const key = String(id)
   await accounts.limits.take({ kind: 'api-key', countMax: 200, windowMs: dayMs }, key)
@@ -141,7 +141,7 @@ t.test('200 creations a day', async t => {
   t.match(await create(headers), { status: 429, headers: { 'retry-after': /^\d+$/ } })
 })
 
-t.test('a scope is within the role, and ends for good when the role does', async t => {
+t.test('a scope is limited to the role, and ends permanently with the role', async t => {
   const { id, headers } = await signedIn()
   const wanted = { name: 'admin', scopes: ['read', 'admin'] }
   t.match(await create(headers, wanted), { status: 403, body: { detail: 'Scope is beyond the role of the user' } })
@@ -178,7 +178,7 @@ t.test('a key that sends readings needs a verified address', async t => {
   for (const more of wanted) t.equal(await statusOf(create({ cookie }, { name: 'k', ...more })), 201)
 })
 
-t.test('a key survives a new password, and comes in as long as its account is there and active', async t => {
+t.test('a key survives a new password, and is valid while its account exists and is active', async t => {
   const { id, headers } = await signedIn()
   const { key } = (await create(headers)).body
   for (const isActive of [false, true]) {
@@ -207,7 +207,7 @@ const faulty: [body: object, type: string, place: (string | number)[], more?: ob
   [{ name: 'a', create_devices: 'perhaps' }, 'bool_parsing', ['create_devices']],
 ]
 
-t.test('a key that cannot be is refused, with the field', async t => {
+t.test('an invalid key is rejected, with the field', async t => {
   const { headers } = await signedIn()
   for (const [body, type, place, more = {}] of faulty) {
     const { status, body: answer } = await create(headers, body)
@@ -233,7 +233,7 @@ t.test('the user of a tenant gets a token and an account of the tenant', async t
   t.strictSame(rows[0], { actor: 'tenant acme', subject: `account ${id}` })
 })
 
-t.test('it is no ordinary account: no password, no reset, no look-up by address', async t => {
+t.test("a tenant's account has no password, no reset and no look-up by address", async t => {
   const { body } = await exchangeOf({ sub: 'u2', email: 'plain@acme.example' })
   const email = 'plain@acme.example'
   t.equal((await ask('POST', '/login', { body: { email, password: goodPassword } })).status, 401)
@@ -248,7 +248,7 @@ t.test('it is no ordinary account: no password, no reset, no look-up by address'
   t.equal((await ask('DELETE', '/me', { headers })).status, 403)
 })
 
-t.test('an address is unique in its tenant, and nowhere else', async t => {
+t.test('an address is unique in its tenant only', async t => {
   t.equal(await exchangeStatus({ sub: 'e1', email: 'one@acme.example' }), 200)
   const taken = { status: 409, body: { detail: 'Email already registered' } }
   t.match(await exchangeOf({ sub: 'e2', email: 'ONE@acme.example' }), taken)
@@ -259,7 +259,7 @@ t.test('an address is unique in its tenant, and nowhere else', async t => {
   t.match(other, { status: 200, body: { user: { tenant_slug: 'other' } } })
 })
 
-t.test('a token is refused for whatever is wrong with it', async t => {
+t.test('any fault of a token is rejected', async t => {
   const refused = async (what: string, token: string) => t.match(await exchange(token), invalid, what)
   const refusedClaims = async (what: string, more: JWTPayload) => refused(what, await sign(claims(more)))
   for (const name of ['iss', 'aud', 'sub', 'email', 'name', 'iat', 'exp', 'jti']) {
@@ -296,12 +296,12 @@ t.test('a token is refused for whatever is wrong with it', async t => {
   t.strictSame(rows, [{ count: 1 }])
 })
 
-t.test('a token is good once, whoever brings it', async t => {
+t.test('a token is valid once, for any caller', async t => {
   const token = await sign(claims())
   t.equal((await exchange(token)).status, 200)
   t.match(await exchange(token), { status: 409, body: { detail: 'Token was exchanged before' } })
   t.equal(await exchangeStatus({ jti: 'same' }), 200)
-  t.equal(await exchangeStatus({ jti: 'same' }), 409, 'also in a token that was signed anew')
+  t.equal(await exchangeStatus({ jti: 'same' }), 409, 'also in a token that was signed again')
   const other = claims({ iss: 'other', jti: 'same' })
   t.equal((await exchange(await sign(other, otherSecret), 'other')).status, 200, 'each tenant has ids of its own')
   const ofNew = { sub: 'new', email: 'new@acme.example' }
@@ -315,7 +315,7 @@ t.test('a token is good once, whoever brings it', async t => {
   t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(409)])
 })
 
-t.test('a tenant that is unknown, or disabled, lets nobody in, and neither do inactive users', async t => {
+t.test('unknown or disabled tenants and inactive users are rejected', async t => {
   const token = await sign(claims())
   const unknown = { status: 404, body: { detail: 'Tenant not found' } }
   for (const slug of ['nobody', 'ACME', 'a/b', '..', "';--"]) t.match(await exchange(token, slug), unknown, slug)
@@ -332,7 +332,7 @@ t.test('a tenant that is unknown, or disabled, lets nobody in, and neither do in
   t.equal((await meWith(off['access_token'])).status, 401)
 })
 
-t.test('a new secret: beside the old one for the grace time, or at once instead of it', async t => {
+t.test('a new secret applies beside the old one for the grace time, or replaces it at once', async t => {
   const { secret: first } = valueIn(await tenants.add({ slug: 'rotated', name: 'R' }, 'test'))
   const with_ = async (key: string) => {
     const token = await sign(claims({ iss: 'rotated', sub: 'r', email: 'r@acme.example' }), key)
@@ -349,7 +349,7 @@ t.test('a new secret: beside the old one for the grace time, or at once instead 
   t.strictSame([await with_(second.secret), await with_(third.secret)], [401, 200])
 })
 
-t.test('lengths are bounded, and no answer has the token', async t => {
+t.test('lengths are limited, and no response has the token', async t => {
   const token = 'geheim.geheim.geheim'
   const tooLong = { detail: [{ type: 'string_too_long', input: null }] }
   t.match(await exchange('x'.repeat(8_001)), { status: 422, body: tooLong })

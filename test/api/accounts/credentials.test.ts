@@ -1,4 +1,4 @@
-/** Who comes in by which credential, operation by operation, and how requests are refused. */
+/** The credentials that each operation accepts, and how requests are rejected. */
 
 import { createHash, hkdfSync } from 'node:crypto'
 import { EncryptJWT, SignJWT } from 'jose'
@@ -34,7 +34,7 @@ const { body: linked } = await ask('POST', `/me/views/${view['id']}/links`, {
   headers: { cookie },
   body: { expires_in_days: 1 },
 })
-/** Sets the clock to now, behind the change of the password in this file: older tokens are refused. */
+/** Sets the clock to now, after the change of the password in this file: older tokens are rejected. */
 const setClock = () => {
   clock.ms = Date.now() + 5000
 }
@@ -59,7 +59,7 @@ function createEncryption() {
 
 const encryption = createEncryption()
 
-t.test('a cookie of Auth.js comes in', async t => {
+t.test('a cookie of Auth.js is accepted', async t => {
   t.equal(await withCookie(await session(claims())), 200)
   const { cookie, sid } = await cookieOf(id)
   t.equal(await withCookie(await session({ ...claims(), sid })), 200)
@@ -74,7 +74,7 @@ t.test('a cookie of Auth.js comes in', async t => {
   t.equal(warnings.filter(text => /sid nor auth_time/.test(text)).length, 1, 'the log has it once')
 })
 
-t.test('cookies that only look like it do not come in', async t => {
+t.test('forged cookies are rejected', async t => {
   const { sid } = await cookieOf(id)
   const refused = async (what: string, token: string) => t.equal(await withCookie(token), 401, what)
   await refused('another salt', await session(claims(), { salt: 'authjs.session-token' }))
@@ -83,13 +83,13 @@ t.test('cookies that only look like it do not come in', async t => {
   for (const sub of [undefined, '', 'abc', '1e3', '-1', '0', '99999999999', '2147483648', ` ${id}`]) {
     await refused(`sub ${sub}`, await session({ ...claims(), sub }))
   }
-  await refused('nobody', await session({ ...claims(), sub: '2147483647' }))
+  await refused('an unknown account', await session({ ...claims(), sub: '2147483647' }))
   await refused('an unknown session', await session({ ...claims(), sid: `${sid}x` }))
   await refused('a session that is no text', await session({ ...claims(), sid: 7 }))
   const other = await person('other@example.com')
   const asOther = { ...claims(), sub: String(other), iat: seconds(), exp: seconds() + 60 }
   t.equal((await service.sessions.fromClaims(asOther))?.account.id, other)
-  await refused("somebody else's session", await session({ ...claims(), sub: String(other), sid }))
+  await refused("another account's session", await session({ ...claims(), sub: String(other), sid }))
   await refused('an odd auth_time', await session({ ...claims(), auth_time: '7' }))
   await refused('not a token', 'abc')
   await refused('nothing', '')
@@ -114,7 +114,7 @@ t.test('cookies that only look like it do not come in', async t => {
   await refused('one without a signature', `${part({ alg: 'none' })}.${part(whole)}.`)
 })
 
-t.test('a cookie ends with its session, with the password, and in time', async t => {
+t.test('a cookie ends with its session, with the password, and by expiry', async t => {
   const { cookie, sid } = await cookieOf(id)
   const byTime = `${name}=${await session(claims())}`
   t.strictSame([await statusWith({ cookie }), await statusWith({ cookie: byTime })], [200, 200])
@@ -135,7 +135,7 @@ t.test('a cookie ends with its session, with the password, and in time', async t
   clock.ms += 1000
   const fresh = await session(claims())
   t.equal(await withCookie(fresh), 200)
-  // Auth.js reads the machine's clock, which goes on while this file starts.
+  // Auth.js reads the machine's clock, which continues while this file starts.
   clock.ms = Math.max(clock.ms, Date.now()) + 30 * 24 * 3_600_000 + 20_000
   t.equal(await withCookie(fresh), 401, 'also one that was decoded before')
   const old = await cookieOf(id)
@@ -145,7 +145,7 @@ t.test('a cookie ends with its session, with the password, and in time', async t
   setClock()
 })
 
-t.test('a long token comes in pieces, without a gap and not too many', async t => {
+t.test('a long token is split into pieces, without a gap and up to a limit', async t => {
   const token = await session({ ...claims(), picture: `https://example.com/${'p'.repeat(5000)}` })
   t.ok(token.length > 3936)
   const cookies = writeSessionCookie(name, token, { isSecure: true, expiresMs: clock.ms })
@@ -165,7 +165,7 @@ t.test('a long token comes in pieces, without a gap and not too many', async t =
   for (const [header, read] of rows) t.equal(Object.values(readSessionCookie(header, 's')).join(' '), read, header)
 })
 
-t.test('a token for API clients reads, and does nothing else', async t => {
+t.test('a token for API clients only reads', async t => {
   const fetch = () => ask('POST', '/token', { body: { email: 'ada@example.com', password: goodPassword } })
   const fetched = await fetch()
   t.match(fetched, { status: 200, body: { token_type: 'bearer', expires_in: 1800 } })
@@ -189,7 +189,7 @@ t.test('a token for API clients reads, and does nothing else', async t => {
   setClock()
 })
 
-t.test('a cookie is renewed once a day, to a later time, whatever step the clock makes meanwhile', async t => {
+t.test('a cookie is renewed once a day with a later time, despite any step of the clock', async t => {
   const dayMs = 24 * 3_600_000
   const start = clock.ms
   const { cookie } = await cookieOf(id)
@@ -203,7 +203,7 @@ t.test('a cookie is renewed once a day, to a later time, whatever step the clock
   t.ok((renewed?.expiresMs ?? 0) > signedIn.expiresMs)
 })
 
-t.test('old secrets are read, the first one writes', async t => {
+t.test('old secrets are accepted, and the first one encrypts', async t => {
   const rotated = await openVariant(t, store, { secrets: ['n'.repeat(64), sessionSecret] })
   t.equal(await withCookie(await session(claims()), rotated), 200)
   t.equal(await withCookie(await session(claims(), { secret: 'n'.repeat(64) }), rotated), 200)
@@ -212,7 +212,7 @@ t.test('old secrets are read, the first one writes', async t => {
   t.equal(await statusWith({ cookie }), 401, 'who has the old one alone cannot read it')
 })
 
-t.test('the form is a setting', async t => {
+t.test('the form of cookies is a setting', async t => {
   const v4 = await openVariant(t, store, { format: 'jwe-v4', secrets: ['n'.repeat(64), sessionSecret] })
   t.equal(v4.codec.cookieName, '__Secure-next-auth.session-token')
   for (const secret of ['n'.repeat(64), sessionSecret]) t.equal(await withCookie(await madeByV4(secret), v4), 200)
@@ -235,7 +235,7 @@ function part(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** NextAuth.js 4 encrypts with a key that it derives in this way. */
+/** The key derivation of NextAuth.js 4. */
 async function madeByV4(secret: string): Promise<string> {
   const key = new Uint8Array(hkdfSync('sha256', secret, '', 'NextAuth.js Generated Encryption Key', 32))
   const payload = { ...claims(), iat: seconds(), exp: seconds() + 600, jti: 'x' }
@@ -252,12 +252,12 @@ const credentials: Record<string, Record<string, string>> = {
   'a wrong bearer': { authorization: 'Bearer x.y.z' },
   'a wrong key': { 'x-api-key': 'x' },
   'a wrong service secret': { 'x-service-secret': 'x' },
-  // It is good for reads of the devices of its view.
+  // The link reads the devices of its view.
   'a view link': { authorization: `Bearer ${linked['token']}` },
-  // It is good for the admin API alone.
+  // The token is for the admin API alone.
   'the admin token': { authorization: `Bearer ${adminToken}` },
 }
-/** The first five credentials are good somewhere below `/v1/auth`, the others nowhere. */
+/** The first five credentials are valid for some operation below `/v1/auth`, the others for none. */
 const wrong = Object.fromEntries(
   Object.keys(credentials)
     .map(kind => [kind, 401])
@@ -269,7 +269,7 @@ const read = (session: number, key: number, service: number) => {
   return { nothing: 401, session, bearer: session, key, service, ...wrong }
 }
 
-/** Each row has operations of one policy; 422 and 400 are answers to whoever they serve. */
+/** Each row has the operations of one policy. 422 and 400 show that the credential was accepted. */
 const policies: [statuses: Record<string, number | undefined>, ...operations: string[]][] = [
   [open(422), 'POST /register', 'POST /login', 'POST /token', 'POST /tenant-exchange', 'POST /device/poll'],
   [open(422), 'POST /verification/request', 'POST /verification/verify'],
@@ -303,14 +303,14 @@ for (const { method, path, statuses } of table) {
     for (const [at, [kind, status]] of Object.entries(statuses).entries()) {
       if (status === undefined) continue
       const body = method === 'GET' ? {} : { body: {} }
-      // Each comes from an address of its own, as some operations count requests by it.
+      // Each request has a different address, as some operations count requests by it.
       const options = { ...body, headers: credentials[kind] ?? {}, address: `10.1.0.${at}` }
       t.equal((await ask(method, path, options)).status, status, kind)
     }
   })
 }
 
-t.test('pages of other sites neither write by a session nor look up the code of a device', async t => {
+t.test("other sites' pages can neither write by a session nor look up a device code", async t => {
   const headers = { cookie, 'sec-fetch-site': 'cross-site' }
   const managed = table.filter(({ method, path, statuses }) => {
     return statuses['bearer'] === 403 && (method !== 'GET' || path === '/device/info')
@@ -330,10 +330,10 @@ t.test('every operation has a policy', async t => {
   }
 })
 
-t.test('two credentials at once are nobody, where one is needed', async t => {
+t.test('two credentials at once are rejected, where one is needed', async t => {
   const { key: _, ...others } = credentials
   const kinds = Object.entries({ ...others, key: { 'x-api-key': String(made['key']) } })
-  // The others are served by the same hook.
+  // The others use the same hook.
   const some = table.filter(({ path }) => ['/me', '/oauth/callback', '/api-keys'].includes(path))
   for (const { method, path } of some) {
     const body = method === 'GET' ? {} : { body: {} }
@@ -347,7 +347,7 @@ t.test('two credentials at once are nobody, where one is needed', async t => {
   }
 })
 
-t.test('a service that is too busy, or without its database, answers 503 with Retry-After', async t => {
+t.test('a busy service, or one without its database, responds 503 with Retry-After', async t => {
   const { passwords, failures } = accounts
   const { attempt } = passwords
   const { take } = failures
@@ -496,7 +496,7 @@ const rows: [what: string, sent: Sent, ...detail: object[]][] = [
   ]),
 ]
 
-t.test('422 names each fault, its place and what was sent', async t => {
+t.test('422 names each fault, its place and its value', async t => {
   for (const [what, request, ...detail] of rows) {
     const { method = 'POST', path = '/register', body, raw, type = 'application/json', headers } = request
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
@@ -513,7 +513,7 @@ t.test('422 names each fault, its place and what was sent', async t => {
   }
 })
 
-t.test('422 quotes nothing of a body that is no JSON', async t => {
+t.test('422 quotes nothing of an invalid JSON body', async t => {
   for (const body of ['{"password":"geheim"', 'geheim', '{"a":NaN}', '   ']) {
     const sent = await ask('POST', '/register', { body, headers: { 'content-type': 'application/json' } })
     const { status, body: answer, text } = sent
@@ -525,7 +525,7 @@ t.test('422 quotes nothing of a body that is no JSON', async t => {
   }
 })
 
-t.test('deep nesting, odd member names, big bodies, bad UTF-8 and codings do no harm', async t => {
+t.test('deep nesting, odd member names, big bodies, bad UTF-8 and codings are handled', async t => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
   t.equal((await sent(deep)).status, 422)
   const odd = await sent('{"__proto__":{"email":"a@example.com"},"constructor":1}')
@@ -541,7 +541,7 @@ t.test('deep nesting, odd member names, big bodies, bad UTF-8 and codings do no 
 const json = { 'content-type': 'application/json' }
 const sent = (body: string | Buffer, more = {}) => ask('POST', '/login', { body, headers: { ...json, ...more } })
 
-t.test('404, 405, 307 and 401 have the headers that help', async t => {
+t.test('404, 405, 307 and 401 have the useful headers', async t => {
   t.match(await ask('GET', '/nothing'), { status: 404, body: { detail: 'Not Found' } })
   t.match(await ask('POST', '/device/nothing', { body: {} }), { status: 404 })
   for (const [method, path, allow] of [
@@ -562,7 +562,7 @@ t.test('404, 405, 307 and 401 have the headers that help', async t => {
   t.match(await ask('GET', '/me'), { status: 401, headers, body: { detail: 'Not authenticated' } })
 })
 
-t.test('refusals come in the order syntax, credential, cross-site, fields', async t => {
+t.test('checks are in the order syntax, credential, cross-site, fields', async t => {
   const change = (body: string, more = {}) => ask('PATCH', '/me', { body, headers: { ...json, ...more } })
   t.match(await change('{'), { status: 422 })
   t.match(await change('{"name":7}'), { status: 401 })
@@ -571,7 +571,7 @@ t.test('refusals come in the order syntax, credential, cross-site, fields', asyn
   t.match(await change('{"name":7}', { cookie }), { status: 422 })
 })
 
-t.test('writes with a cookie from pages of other sites are refused', async t => {
+t.test('writes with a cookie from pages of other sites are rejected', async t => {
   const write = async (headers: Record<string, string>, expected: number) => {
     const { status } = await ask('PATCH', '/me', { body: {}, headers: { cookie, ...headers } })
     t.equal(status, expected, JSON.stringify(headers))
@@ -587,7 +587,7 @@ t.test('writes with a cookie from pages of other sites are refused', async t => 
   t.equal(read.status, 200, 'reading is not writing')
 })
 
-t.test('pages of listed origins may read answers and ask beforehand', async t => {
+t.test('pages of listed origins may read responses and send preflights', async t => {
   const preflight = { origin: 'https://app.example', 'access-control-request-method': 'PATCH' }
   const allowed = { origin: 'https://app.example', credentials: 'true', methods: 'GET, PATCH, DELETE' }
   const headers = Object.entries(allowed).map(([name, value]) => [`access-control-allow-${name}`, value])

@@ -1,4 +1,4 @@
-/** Device authorization: every state with every operation, the limits, what is stored, and many at the same time. */
+/** Device authorization: every state with every operation, the limits, the stored rows, and concurrent requests. */
 
 import t from 'tap'
 import { sweepStatements } from '../../../auth/accounts/accounts.ts'
@@ -17,11 +17,11 @@ const { start, signIn, poll, decide, newAddress } = createDevices(service)
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const minuteMs = 60_000
 
-/** The account has room for 50 keys. */
+/** The number of keys that the account may still add. */
 const freeKeys = () =>
   service.accounts.memory.change(id, () => pool.query('DELETE FROM api_keys WHERE account_id = $1', [id]))
 t.beforeEach(freeKeys)
-/** Adds keys that no device has asked for. */
+/** Adds keys without a device request. */
 const fillKeys = (count: number) =>
   service.accounts.memory.change(id, () =>
     pool.query(
@@ -37,7 +37,7 @@ async function sweep(): Promise<void> {
   for (const text of sweepStatements) await pool.query(text, [new Date(clock.ms)])
 }
 
-t.test('a device gets a key that may read, by the code that it shows', async t => {
+t.test('a device gets a key with read access, by the code that it shows', async t => {
   const headers = await signIn(id)
   const answer = await ask('POST', '/device/start', { body: { client_name: 'Porch <b>' }, address: newAddress() })
   t.match(answer, { status: 200, headers: { 'cache-control': 'no-store' } })
@@ -129,7 +129,7 @@ const wasApproved: Answers = [answers('denied'), shown('approved'), taken, taken
 const wasDenied: Answers = [answers('denied'), shown('denied'), taken, denied]
 const hasExpired: Answers = [answers('expired'), over, over, over]
 
-/** Each row has the way to a state, and the answers to poll, info, approve and deny there. */
+/** The operations that lead to a state, and the responses to poll, info, approve and deny there. */
 const table: Record<string, [way: Way[], answers: Answers]> = {
   pending: [[], [answers('pending'), shown('pending'), shown('approved'), denied]],
   approved: [[approve], [fresh, shown('approved'), taken, taken]],
@@ -177,11 +177,11 @@ t.test('a device that polls too early has to slow down', async t => {
   t.equal(await pollAt(24), 'wait 26', '30 s are the most')
   t.equal(await pollAt(25), 'wait 25')
   t.equal(await pollAt(50), 'pending 30')
-  t.equal(await pollAt(-3600), 'pending 30', 'a clock that was set back holds nobody up')
+  t.equal(await pollAt(-3600), 'pending 30', 'a clock that was set back delays no poll')
   clock.ms = at
 })
 
-t.test('a poll of a request that is over has its answer without a wait', async t => {
+t.test('a poll of a completed request is answered at once', async t => {
   const headers = await signIn(id)
   const [consumed, no, late] = [await start(), await start(), await start()]
   await approve(consumed, headers)
@@ -231,7 +231,7 @@ t.test('a request belongs to the session that has looked it up first, or to its 
 
 const wrong = { userCode: 'BBBB-BBBB', deviceCode: '' }
 
-t.test('wrong codes: ten by an account, then none is looked at', async t => {
+t.test('after ten wrong codes of an account no code is checked', async t => {
   const device = await start()
   const headers = await signIn(id)
   for (let at = 0; at < 15; at++) t.match(await decide('info', device, headers), { status: 200 }, 'right ones are free')
@@ -252,7 +252,7 @@ t.test('wrong codes: ten by an account, then none is looked at', async t => {
   t.strictSame(statuses, [...Array(10).fill(404), ...Array(6).fill(429)], 'also at the same time')
 })
 
-t.test('wrong codes of strangers behind the same network do not keep out who has sent none', async t => {
+t.test('wrong codes from a shared network do not block its other users', async t => {
   const address = newAddress()
   const [byStranger, headers] = [await signIn(stranger), await signIn(id)]
   for (let at = 0; at < 10; at++) t.match(await decide('info', wrong, byStranger, {}, address), { status: 404 })
@@ -268,7 +268,7 @@ t.test('wrong codes of strangers behind the same network do not keep out who has
   t.match(await decide('info', device, headers), { status: 200 }, 'but from elsewhere')
 })
 
-t.test('many wrong codes of all together are in the log, once', async t => {
+t.test('many wrong codes of all accounts together are logged once', async t => {
   const logged = () => warnings.filter(text => /wrong user codes/.test(text)).length
   await pool.query(
     "INSERT INTO rate_limits VALUES ('user code', $1, 1000, $2) ON CONFLICT (kind, key) DO UPDATE SET count = 1000",
@@ -279,7 +279,7 @@ t.test('many wrong codes of all together are in the log, once', async t => {
   t.equal(logged(), 1)
 })
 
-t.test('a network starts ten a minute, and has twenty that wait', async t => {
+t.test('a network starts ten requests a minute, and has twenty pending ones', async t => {
   const address = newAddress()
   const startOnce = () => ask('POST', '/device/start', { body: {}, address })
   const codes: string[] = []
@@ -295,7 +295,7 @@ t.test('a network starts ten a minute, and has twenty that wait', async t => {
   t.match(await ask('POST', '/device/start', { body: {}, address: newAddress() }), { status: 200 }, 'another network')
 })
 
-t.test('no more of a network wait when they start at the same moment', async t => {
+t.test('concurrent starts do not exceed the pending limit of a network', async t => {
   const address = newAddress()
   const startMany = (count: number) =>
     Promise.all(Array.from({ length: count }, () => ask('POST', '/device/start', { body: {}, address })))
@@ -307,7 +307,7 @@ t.test('no more of a network wait when they start at the same moment', async t =
   t.strictSame(statuses, [200, 200, ...Array(8).fill(429)])
 })
 
-t.test('beyond the limit of all together, devices come again later', async t => {
+t.test('above the total limit, devices have to retry later', async t => {
   await pool.query(
     `INSERT INTO device_grants (device_digest, user_digest, client_name, address, network, created_at,
        expires_at, interval_seconds)
@@ -321,7 +321,7 @@ t.test('beyond the limit of all together, devices come again later', async t => 
   t.match(await startOnce(), { status: 200 })
 })
 
-t.test('a request of an account that was deleted is removed', async t => {
+t.test('a request of a deleted account is removed', async t => {
   const leaver = await person('leaver@example.com')
   const leaving = await signIn(leaver)
   const left = await start()
@@ -331,7 +331,7 @@ t.test('a request of an account that was deleted is removed', async t => {
   t.match(await decide('approve', await start(), leaving), { status: 401 })
 })
 
-t.test('a key counts from its approval on, is listed and revoked before anybody has it', async t => {
+t.test('a key counts from its approval, and can be listed and revoked before it is fetched', async t => {
   const headers = await signIn(id)
   const device = await start()
   const { body: approved } = await approve(device, headers)
@@ -353,7 +353,7 @@ t.test('a key counts from its approval on, is listed and revoked before anybody 
   t.match(await poll(revoked.deviceCode), { status: 200, body: { status: 'denied', api_key: null } })
 })
 
-t.test('the sweep ends the keys that nobody has fetched, and removes what is over', async t => {
+t.test('the sweep deletes unfetched keys and completed requests', async t => {
   await pool.query('DELETE FROM device_grants')
   const headers = await signIn(id)
   const [late, fetched] = [await start({ name: 'late' }), await start({ name: 'fetched' })]
@@ -383,7 +383,7 @@ const parallel = 8
 const times = <Value>(work: () => Promise<Value>) => Promise.all(Array.from({ length: parallel }, work))
 const countKeys = async () => (await pool.query('SELECT FROM api_keys WHERE account_id = $1', [id])).rowCount ?? 0
 
-t.test('of many polls after an approval one gets the key', async t => {
+t.test('one of many polls after an approval gets the key', async t => {
   for (let round = 0; round < 4; round++) {
     const device = await start()
     const headers = await signIn(id)
@@ -400,7 +400,7 @@ t.test('of many polls after an approval one gets the key', async t => {
   }
 })
 
-t.test('of approvals and denials at the same time one counts', async t => {
+t.test('one of concurrent approvals and denials counts', async t => {
   for (let round = 0; round < 3; round++) {
     const device = await start()
     const headers = await signIn(id)
@@ -419,7 +419,7 @@ t.test('of approvals and denials at the same time one counts', async t => {
   }
 })
 
-t.test('of many people who look it up at the same time one has it', async t => {
+t.test('one of many concurrent look-ups gets the request', async t => {
   const device = await start()
   const { rows } = await pool.query<{ id: number }>(
     `INSERT INTO accounts (email, created_at, updated_at)
@@ -430,7 +430,7 @@ t.test('of many people who look it up at the same time one has it', async t => {
   t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(parallel - 1).fill(403)])
 })
 
-t.test('a key that is revoked at the moment of its poll opens nothing', async t => {
+t.test('a key revoked during its poll is invalid', async t => {
   for (let round = 0; round < 6; round++) {
     const device = await start()
     const headers = await signIn(id)
@@ -458,7 +458,7 @@ type Headers = Record<string, string>
 
 function createDevices({ ask, cookieOf }: AccountsUnderTest) {
   let addresses = 0
-  /** Limits by network hold up nobody who comes from another one each time. */
+  /** A different address for each request avoids the limits by network. */
   const newAddress = () => {
     addresses += 1
     return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`
@@ -487,7 +487,7 @@ function createDevices({ ask, cookieOf }: AccountsUnderTest) {
     return ask('POST', `/device/${operation}`, { body: { user_code: userCode, ...more }, headers, address })
   }
 
-  /** Each time a session of its own. */
+  /** A separate session for each call. */
   const signIn = async (id: number): Promise<Headers> => ({ cookie: (await cookieOf(id)).cookie })
 
   return { start, poll, decide, signIn, newAddress }

@@ -1,4 +1,4 @@
-/** The link to a drive: the round to a provider and back, who may go it, and what the popup hands to its opener. */
+/** The link to a drive: the round trip to a provider, its permissions, and the popup's message to its opener. */
 
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
@@ -32,7 +32,7 @@ const json =
 const good = json({ access_token: 'an access token', refresh_token: refreshToken, expires_in: 3600 })
 t.beforeEach(() => provider.answerWith(good))
 
-/** Begins a round, however many there were. */
+/** Begins a round without a limit on their number. */
 async function begin(session?: string) {
   const own = session ?? (await cookieOf(id)).cookie
   await store.postgres.query("DELETE FROM rate_limits WHERE kind = 'drive start'")
@@ -49,7 +49,7 @@ async function comeBack(query: Record<string, string>, cookie: string, more: Rec
   return { ...answer, posted: answer.text.includes('<script') ? postedBy(answer.text) : undefined }
 }
 
-/** Returns the message that the page's script sends to its opener, and the origin that may read it. */
+/** The message that the page's script sends to its opener, and the origin that may read it. */
 function postedBy(page: string): { message: unknown; origin: string } {
   const errors: unknown[] = []
   parse(page, { onParseError: error => errors.push(error) })
@@ -68,7 +68,7 @@ const failed = (error: string) => {
 }
 const refused = failed('invalid_state')
 
-t.test('the popup goes to the provider and back, and hands over the refresh token', async t => {
+t.test('the popup goes to the provider and back, and posts the refresh token', async t => {
   const { session, cookie, state, location } = await begin()
   t.equal(`${location.origin}${location.pathname}`, 'https://provider.example/consent')
   const { code_challenge: challenge, state: _, ...parameters } = Object.fromEntries(location.searchParams)
@@ -100,7 +100,7 @@ t.test('the popup goes to the provider and back, and hands over the refresh toke
   t.strictSame(rows, [{ actor: `account ${id}`, subject: `account ${id}`, details: { drive: 'google-drive' } }])
 })
 
-t.test('the cookie is for this host alone, and each round has its own', async t => {
+t.test('the cookie is for this host alone, and each round has a separate one', async t => {
   const { cookie } = await cookieOf(id)
   const { headers } = await ask('GET', '/google-drive/start', { headers: { cookie } })
   const attributes = '; Path=/; Max-Age=600; HttpOnly; SameSite=Lax'
@@ -109,14 +109,14 @@ t.test('the cookie is for this host alone, and each round has its own', async t 
   const other = await begin()
   t.not(one.state, other.state)
   t.not(one.location.searchParams.get('code_challenge'), other.location.searchParams.get('code_challenge'))
-  // Without HTTPS a browser would refuse a cookie with the prefix.
+  // A browser rejects a cookie with the prefix without HTTPS.
   const plain = await openVariant(t, store, { drive, isSecure: false })
   const { cookie: session } = await plain.cookieOf(id)
   const insecure = await plain.ask('GET', '/google-drive/start', { headers: { cookie: session } })
   t.match(insecure.headers['set-cookie'], new RegExp(`^barograph-google-drive=[\\w-]{43}${attributes}$`))
 })
 
-t.test('without its settings there is no drive, and who is not signed in learns nothing', async t => {
+t.test('without its settings there is no drive, and an anonymous request learns nothing', async t => {
   const bare = await openVariant(t, store)
   t.match(await bare.ask('GET', '/google-drive/start'), { status: 401 })
   const { cookie } = await bare.cookieOf(id)
@@ -126,7 +126,7 @@ t.test('without its settings there is no drive, and who is not signed in learns 
   t.match(await bare.ask('GET', '/other-drive/start'), { status: 404 })
 })
 
-t.test('a state is good for its browser, its session and its account', async t => {
+t.test('a state is valid for its browser, its session and its account', async t => {
   const asked = provider.forms.length
   const round = await begin()
   const { session, cookie, state } = round
@@ -146,14 +146,14 @@ t.test('a state is good for its browser, its session and its account', async t =
     ['the cookie of another round', { code: 'c', state }, `${session}; ${other.cookie}`],
     ['the state of another round', { code: 'c', state: other.state }, own],
     ['two cookies', { code: 'c', state }, `${session}; ${cookie}; ${cookie}`],
-    ['nobody signed in', { code: 'c', state }, cookie],
-    ['somebody else', { code: 'c', state }, `${stranger}; ${cookie}`],
+    ['no session', { code: 'c', state }, cookie],
+    ['another account', { code: 'c', state }, `${stranger}; ${cookie}`],
     ['another session of the same account', { code: 'c', state }, `${again}; ${cookie}`],
     ['a token', { code: 'c', state }, cookie, { authorization: `Bearer ${body['access_token']}` }],
     ['an error of the provider with a bad state', { error: 'access_denied', state: 'x' }, own],
   ]
   for (const [what, query, cookies, headers] of rows) t.match(await comeBack(query, cookies, headers), refused, what)
-  t.equal(provider.forms.length, asked, 'nobody asks the provider for them')
+  t.equal(provider.forms.length, asked, 'the provider is not asked for them')
   t.match(await comeBack({ code: 'c', state }, own), { status: 200 }, 'and it is still good')
   t.match(await comeBack({ code: 'c', state }, own), refused, 'once')
   const late = await begin()
@@ -165,7 +165,7 @@ t.test('a state is good for its browser, its session and its account', async t =
   t.equal(provider.forms.length, asked + 1)
 })
 
-t.test('a session that a front end has made without a name of its own will do', async t => {
+t.test('a session of a front end without a name is accepted', async t => {
   const seconds = Math.floor(clock.ms / 1000)
   const sessionOf = async (sub: number) => {
     const claims = { sub: String(sub), iat: seconds, exp: seconds + 3600, auth_time: seconds }
@@ -177,7 +177,7 @@ t.test('a session that a front end has made without a name of its own will do', 
   t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), { status: 200 })
 })
 
-t.test('of 16 that come back at the same time one gets the token', async t => {
+t.test('one of 16 concurrent callbacks gets the token', async t => {
   const asked = provider.forms.length
   const { session, cookie, state } = await begin()
   const answers = await Promise.all(
@@ -187,7 +187,7 @@ t.test('of 16 that come back at the same time one gets the token', async t => {
   t.equal(provider.forms.length, asked + 1)
 })
 
-t.test('what the provider says is text', async t => {
+t.test('messages of the provider are escaped', async t => {
   const asked = provider.forms.length
   const { session, cookie, state } = await begin()
   const error = '</script><script>alert(1)</script><!--\u2028'
@@ -201,7 +201,7 @@ t.test('what the provider says is text', async t => {
   t.equal(provider.forms.length, asked)
 })
 
-t.test('a provider that fails costs nothing but the round', async t => {
+t.test('a failed provider ends only the round', async t => {
   const big = 'x'.repeat(70_000)
   const rows: [what: string, answer: (response: ServerResponse) => void, error: string][] = [
     ['refuses', json({ error: 'invalid_grant', error_description: clientSecret }, 400), 'exchange_failed'],
@@ -234,7 +234,7 @@ t.test('a provider that fails costs nothing but the round', async t => {
   for (const secret of [clientSecret, refreshToken, 'a-code', ...verifiers]) t.notOk(written.includes(secret))
 })
 
-t.test('an account begins thirty rounds in ten minutes', async t => {
+t.test('an account begins at most thirty rounds in ten minutes', async t => {
   const { cookie } = await cookieOf(await person('busy@example.com'))
   const start = () => ask('GET', '/google-drive/start', { headers: { cookie } })
   for (let at = 0; at < 30; at++) t.equal((await start()).status, 302)

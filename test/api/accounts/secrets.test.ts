@@ -1,4 +1,4 @@
-/** What a whole run of the service writes: its log, answers, tables, mails and the log of PostgreSQL have no secret. */
+/** The output of a whole run of the service: its log, responses, tables, mails and PostgreSQL's log have no secret. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const nextPassword = 'Another-Fine-Phrase-2'
 const lastPassword = 'A-Third-Fine-Phrase-3'
 const wrongPassword = 'Not-The-Password-4'
 const email = 'ada@example.com'
-/** The secrets by name, with the answers that may hold them. */
+/** The secrets by name, with the responses that may contain them. */
 const secrets = new Map<string, { text: string; due: string[] }>()
 const answers: { what: string; text: string }[] = []
 const note = (name: string, text: unknown, ...due: string[]) => {
@@ -79,7 +79,7 @@ async function tokenByMail(subject: string): Promise<string> {
   return /\?token=([\w-]{43})/.exec(find() ?? '')?.[1] ?? ''
 }
 
-t.test('people do all that they can, and much goes wrong', async t => {
+t.test('all operations run, many of them with errors', async t => {
   const registered = await expects(201, 'POST', '/register', { email, password, name: 'Ada' })
   const verification = await tokenByMail('Confirm your e-mail address')
   note('verification token', verification)
@@ -121,7 +121,7 @@ t.test('people do all that they can, and much goes wrong', async t => {
 
 const change = (current_password: string, new_password: string) => ({ current_password, new_password })
 
-/** Sends secrets where they do not belong. */
+/** Sends secrets in wrong fields. */
 async function wrongPlaces(key: string, authorization: string, cookie: Record<string, string>): Promise<void> {
   const json = { 'content-type': 'application/json' }
   for (const path of [`/users/by-email/${key}`, `/users/${key}`, `/${key}`, `/me?key=${key}`]) {
@@ -179,7 +179,7 @@ t.test('a device gets a key, and a partner signs people in', async t => {
   }
 })
 
-t.test('no secret is in the log, in the log of PostgreSQL, or in an answer where it is not due', async t => {
+t.test("the service's log, PostgreSQL's log and other responses have no secret", async t => {
   await service.end('SIGTERM')
   const output = service.output()
   t.match(output, /"msg":"listening"/)
@@ -192,7 +192,7 @@ t.test('no secret is in the log, in the log of PostgreSQL, or in an answer where
   }
 })
 
-t.test('none is in a table', async t => {
+t.test('no table has a secret', async t => {
   const { rows: tables } = await database.query<{ name: string }>(
     "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
   )
@@ -206,7 +206,7 @@ t.test('none is in a table', async t => {
   t.ok(rows.length >= 5, 'the audit has its rows')
 })
 
-t.test('mails have the token that they bring, and nothing else', async t => {
+t.test('mails have their token, and no other secret', async t => {
   const texts = readMails(service.dataDirectory)
   t.ok(texts.length >= 4)
   for (const [name, { text }] of secrets) {

@@ -1,4 +1,4 @@
-/** People, their keys and partners by the admin API: whole answers, who may give what, and that what ends, ends before the answer. */
+/** Accounts, keys and tenants by the admin API: whole responses, permissions, and effects before the response. */
 
 import t from 'tap'
 import type { AddedKey, AdminKeyPage } from '../../../api/admin/key-answers.ts'
@@ -37,7 +37,7 @@ async function rowsOf<Row = { id: number }>(sql: string, values: unknown[] = [])
 }
 const withRole = (role: string) => rowsOf('SELECT id FROM accounts WHERE role = $1 AND is_active', [role])
 
-/** A key with the scope admin, which its owner makes. */
+/** A key with the scope admin, made by its owner. */
 async function adminKeyOf(cookie: string): Promise<string> {
   const body = { name: 'k', scopes: ['admin', 'read'] }
   return String((await people.ask('POST', '/api-keys', { body, headers: { cookie } })).body['key'])
@@ -86,7 +86,7 @@ t.test('without a password, a link sets it, once', async t => {
   t.strictSame(mails, [], 'nothing is sent, so that the link stays the newest')
 })
 
-t.test('the last active administrator stays one, by every way', async t => {
+t.test('the last active administrator keeps the role, by every operation', async t => {
   const administrators = await withRole('administrator')
   t.equal(administrators.length, 1)
   const grace = administrators[0]?.id ?? 0
@@ -103,7 +103,7 @@ t.test('the last active administrator stays one, by every way', async t => {
   t.match(await change(off, { role: 'user' }), { status: 200 })
 })
 
-t.test('administrators change neither their own role nor whether they are active', async t => {
+t.test('administrators change neither their role nor their activation', async t => {
   const id = await add('self@example.com', { role: 'administrator' })
   const { cookie } = await people.cookieOf(id)
   const ways: Record<string, string>[] = [{ cookie }, { 'x-api-key': await adminKeyOf(cookie) }]
@@ -118,7 +118,7 @@ t.test('administrators change neither their own role nor whether they are active
   t.match(await change(id, { role: 'user' }), { status: 200 }, 'others do it')
 })
 
-t.test('of several administrators who demote each other at once, one stays', async t => {
+t.test('one of several administrators who demote each other at once remains', async t => {
   const ids: number[] = []
   for (let at = 0; at < 6; at++) ids.push(await add(`rival${at}@example.com`, { role: 'administrator' }))
   const cookies = await Promise.all(ids.map(id => people.cookieOf(id)))
@@ -130,7 +130,7 @@ t.test('of several administrators who demote each other at once, one stays', asy
     return askAs({ cookie }, 'PATCH', `/accounts/${id}`, at % 2 ? { is_active: false } : { role: 'user' })
   })
   const statuses = (await Promise.all(demoted)).map(({ status }) => status)
-  // 403: the one who asks was demoted just before.
+  // Status 403 means that the caller was demoted just before.
   t.strictSame(
     statuses.filter(status => ![200, 403, 409].includes(status)),
     [],
@@ -151,7 +151,7 @@ t.test('an administrator verifies an address', async t => {
   t.match(added, { status: 201, body: { email_verified: isoTime } })
 })
 
-t.test('each fault of an account is named by its field', async t => {
+t.test('each fault of an account is reported by its field', async t => {
   const email = 'new@example.com'
   const id = await add('known-id@example.com')
   await answers(
@@ -181,7 +181,7 @@ t.test('each fault of an account is named by its field', async t => {
   }
 })
 
-t.test('an account that is switched off is signed out at once, and stays so when it is switched on', async t => {
+t.test('a deactivated account is signed out at once, also after its reactivation', async t => {
   const email = 'off@example.com'
   const id = await add(email)
   const { cookie } = await people.cookieOf(id)
@@ -203,7 +203,7 @@ t.test('an account that is switched off is signed out at once, and stays so when
   t.match(await people.ask('POST', '/password/reset', { body }), { status: 400 }, 'a mail from before is not good')
 })
 
-t.test('a role that is given or taken counts at the next request', async t => {
+t.test('a granted or revoked role is effective at the next request', async t => {
   const id = await add('role@example.com')
   const { cookie } = await people.cookieOf(id)
   const admin = async () => (await askAs({ cookie }, 'GET', '/accounts')).status
@@ -223,7 +223,7 @@ async function addGuest(slug: string): Promise<number> {
   return (await rowsOf(sql, [slug, `guest@${slug}.example`]))[0]?.id ?? 0
 }
 
-t.test('an account of any kind is marked as a viewer, and no longer', async t => {
+t.test('an account of any kind can be marked as a viewer, and unmarked', async t => {
   await pool.query('TRUNCATE audit')
   const id = await add('viewer@example.com', { viewer: true })
   t.match((await ask('GET', `/accounts/${id}`)).body, { role: 'user', viewer: true })
@@ -246,7 +246,7 @@ t.test('an account of any kind is marked as a viewer, and no longer', async t =>
   await pool.query("UPDATE accounts SET role = 'user' WHERE id = $1", [id])
 })
 
-t.test('there is one operator, who alone gives the role away', async t => {
+t.test('there is one operator, who alone transfers the role', async t => {
   const administrator = await add('administrator@example.com', { role: 'administrator' })
   const { cookie: asAdministrator } = await people.cookieOf(administrator)
   const patchAs = (cookie: string, id: number, body: object) => askAs({ cookie }, 'PATCH', `/accounts/${id}`, body)
@@ -281,7 +281,7 @@ t.test('there is one operator, who alone gives the role away', async t => {
     t.match(await change(id, { role: 'user' }), { status: 200 }, 'the operator is there')
 })
 
-t.test('of several moves at once there comes one operator', async t => {
+t.test('concurrent transfers result in one operator', async t => {
   const ids: number[] = []
   for (let at = 0; at < 8; at++) ids.push(await add(`candidate${at}@example.com`))
   const [before = { id: 0 }] = await withRole('operator')
@@ -299,7 +299,7 @@ t.test('of several moves at once there comes one operator', async t => {
   t.equal((await people.accounts.find(before.id))?.role, 'administrator')
 })
 
-t.test('the audit says who did it, newest first', async t => {
+t.test('the audit names the actor, newest first', async t => {
   await pool.query('TRUNCATE audit')
   const id = await add('audited@example.com', { name: 'A' })
   await change(id, { role: 'administrator', is_active: false })
@@ -319,7 +319,7 @@ t.test('the audit says who did it, newest first', async t => {
   t.match(await ask('POST', '/audit'), { status: 405, headers: { allow: 'GET, HEAD' } })
 })
 
-t.test('an owner is named by id or by address, and its devices go to the operator with the account', async t => {
+t.test('an owner is given by id or by address, and its devices go to the operator with the account', async t => {
   const email = 'owner@example.com'
   const owner = await add(email)
   const unknown = (path: string) => problem(422, 'owner unknown', at(path, 'is not an account'))
@@ -362,7 +362,7 @@ t.test('the list has all keys, the newest first, or those of one account', async
   t.match(await list(`?account=${ada}`), { keys: [{ last_used_at: new Date(clock.ms).toISOString() }] })
 })
 
-t.test('a list of keys needs an account and a page that there can be', async t => {
+t.test('a list of keys needs an existing account and a valid page', async t => {
   for (const account of ['nobody@example.com', '9999999999', 'x', '']) {
     const { status, body } = await ask('GET', `/keys?account=${account}`)
     t.match({ status, body }, { status: account === '' ? 400 : 404, body: { errors: [{ path: 'account' }] } }, account)
@@ -373,7 +373,7 @@ t.test('a list of keys needs an account and a page that there can be', async t =
   t.match(await list('?page=7'), { keys: [], page: 7, next: null })
 })
 
-t.test('a key of anybody is revoked, and the audit names by whom', async t => {
+t.test('an administrator revokes any key, and the audit names the actor', async t => {
   t.ok(await keys.find(second.text))
   t.match(await ask('DELETE', `/keys/${second.id}`), { status: 204 })
   t.equal(await keys.find(second.text), undefined)
@@ -389,7 +389,7 @@ t.test('a key of anybody is revoked, and the audit names by whom', async t => {
   t.match(await list(`?account=${bob}`), { keys: [{ id: third.id, state: 'expired' }, { state: 'revoked' }] })
 })
 
-t.test('a key with the scope admin revokes another one in its own name, until it is revoked itself', async t => {
+t.test('a key with the scope admin revokes another one as its actor, until it is revoked itself', async t => {
   const id = await person('admin@keys.example')
   await setRole(id, 'administrator')
   const admin = await keyOf(id, { scopes: ['read', 'admin'] })
@@ -406,7 +406,7 @@ t.test('a key with the scope admin revokes another one in its own name, until it
   t.equal(await revoke(reader), 401)
 })
 
-t.test('the admin token makes keys, under the rules of those that their owners make', async t => {
+t.test('the admin token makes keys, by the rules for owners', async t => {
   const id = await person('maker@example.com')
   const wanted = { account: 'MAKER@example.com', name: 'gateway', scopes: ['ingest', 'read'], expires_in_days: 90 }
   const conflict = (title: string, detail?: RegExp) => ({ status: 409, body: { title, ...(detail && { detail }) } })
@@ -438,7 +438,7 @@ t.test('the admin token makes keys, under the rules of those that their owners m
   t.match(await ask('POST', '/keys', wanted), conflict('account inactive'))
 })
 
-t.test('a key makes no key for somebody, and each fault of a new key is refused', async t => {
+t.test('a key cannot add keys for other accounts, and each fault of a new key is rejected', async t => {
   const id = await person('chief@example.com')
   await setRole(id, 'administrator')
   const right = { account: id, name: 'x' }
@@ -454,7 +454,7 @@ t.test('a key makes no key for somebody, and each fault of a new key is refused'
 
 const secret = /^[\w-]{43}$/
 
-t.test('a tenant is added with a secret that is shown once, listed, changed and switched off', async t => {
+t.test('a tenant is added with a secret that is shown once, listed, changed and disabled', async t => {
   const added = await ask('POST', '/tenants', { slug: 'acme', name: 'Acme' })
   t.match(added, { status: 201, headers: { location: '/api/admin/tenants/acme' }, body: { secret } })
   const { secret: shown, ...details } = added.body as Body
@@ -480,7 +480,7 @@ t.test('a tenant is added with a secret that is shown once, listed, changed and 
   t.notMatch(JSON.stringify(rows), String(shown))
 })
 
-t.test('a new secret is another one each time, and shown once', async t => {
+t.test('each new secret differs, and is shown once', async t => {
   const first = (await ask('POST', '/tenants', { slug: 'r', name: 'R' })).body as Body
   const second = await ask('POST', '/tenants/r/rotate')
   t.match(second, { status: 200, body: { slug: 'r', secret, old_secret_until: isoTime } })
@@ -493,7 +493,7 @@ t.test('a new secret is another one each time, and shown once', async t => {
   t.match(await ask('POST', '/tenants/r/rotate?now=yes'), problem(400, 'invalid query', at('now')))
 })
 
-t.test('each fault of a tenant is named by its field', async t => {
+t.test('each fault of a tenant is reported by its field', async t => {
   const form = invalidBody('slug', 'must be lower-case letters, digits and single hyphens')
   for (const slug of ['', 'A', 'a--b', 'a\u0000']) await answers(t, ['POST', '/tenants', { slug, name: 'A' }, form])
   await answers(
@@ -516,7 +516,7 @@ t.test('each fault of a tenant is named by its field', async t => {
   }
 })
 
-t.test('each list comes in pages of a hundred', async t => {
+t.test('each list has pages of a hundred', async t => {
   const owner = await person('many@keys.example')
   const lists: [path: string, rows: string, insert: string][] = [
     [

@@ -1,4 +1,4 @@
-/** The admin API: who may use it, and whole answers of its routes for devices, metrics, stations, dead letters and the status. */
+/** The admin API: permissions, and whole responses of its routes for devices, metrics, stations, dead letters and the status. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ async function audited(where: string): Promise<string[]> {
   return rows.map(({ actor, action }) => `${actor}: ${action}`)
 }
 
-t.test('an empty body counts as none, also where its type is named', async t => {
+t.test('an empty body is ignored, also with a media type', async t => {
   await answers(
     t,
     ['POST', '/devices', { name: 'bodiless' }, { status: 201 }],
@@ -54,7 +54,7 @@ t.test('an empty body counts as none, also where its type is named', async t => 
   )
 })
 
-t.test('one change of many devices changes each by itself, and names those that failed', async t => {
+t.test('one change of many devices changes each separately, and lists the failed ones', async t => {
   const names = ['bulk-1', 'bulk-2', 'bulk-3']
   const tags = ['site:bonn', ...Array.from({ length: 15 }, (_, index) => `t${index}:1`)]
   const added = names.map((name, index) => ({ name, tags: index === 2 ? tags : ['site:bonn', 'room:1'] }))
@@ -107,7 +107,7 @@ t.test('one change of many devices changes each by itself, and names those that 
   for (const name of names) await ask('DELETE', `/devices/${name}`)
 })
 
-t.test('unknown paths and methods are refused', async t => {
+t.test('unknown paths and methods are rejected', async t => {
   for (const path of ['/nothing', '/']) t.match(await ask('GET', path), problem(404, 'not found'))
   const allowed = async (method: string, path: string, allow: string) =>
     t.match(await ask(method, path), { ...problem(405, 'method not allowed'), headers: { allow } }, `${method} ${path}`)
@@ -155,7 +155,7 @@ t.test('a device is added, shown, changed and removed', async t => {
   )
 })
 
-t.test('a name of any characters is a step of the path', async t => {
+t.test('a name of any characters is a segment of the path', async t => {
   for (const name of ['q?x=1&y', '100%', '🌡'.repeat(64), '%2F', '...']) {
     const path = `/devices/${encodeURIComponent(name)}`
     await answers(
@@ -168,7 +168,7 @@ t.test('a name of any characters is a step of the path', async t => {
   }
 })
 
-t.test('each fault of a device is named by its field', async t => {
+t.test('each fault of a device is reported by its field', async t => {
   const invalid = (...errors: object[]) => problem(422, 'invalid body', { errors })
   const posted: [body: unknown, ...errors: object[]][] = [
     [{}, { path: 'name' }],
@@ -245,7 +245,7 @@ t.test('many devices are added at once, or none of them', async t => {
   }
 })
 
-t.test('many devices are checked some hundred at a time, and others have their turn between', async t => {
+t.test('many devices are checked some hundred at a time, with other requests between', async t => {
   const body: object[] = Array.from({ length: 10_000 }, (_, at) => ({ name: `checked ${at}` }))
   let turns = 0
   let isOver = false
@@ -276,7 +276,7 @@ t.test('a password is replaced, with a grace time or at once', async t => {
   await ask('DELETE', '/devices/kitchen')
 })
 
-t.test('an erase needs a device that is or was there, or a metric that a device has', async t => {
+t.test('an erase needs a present or former device, or a metric of a device', async t => {
   const unknown = problem(404, 'device unknown')
   const location = '/api/admin/devices/a%20b/erase'
   const job = { state: 'waiting', rows: null, requested_at: isoTime, finished_at: null }
@@ -335,7 +335,7 @@ t.test('the status describes the parts', async t => {
   t.match(await ask('HEAD', '/status'), { status: 200, body: undefined })
 })
 
-t.test('days that wait are confirmed, with a row of the audit', async t => {
+t.test('pending days are confirmed, with an audit entry', async t => {
   const confirmed = { before: '2026-01-15' }
   await answers(
     t,
@@ -352,7 +352,7 @@ const shownTimes = { at: '2026-01-02T00:00:00.000Z', time: '2026-01-01T00:00:00.
 const lettersOf = async (query = '') => (await ask('GET', `/dead-letters${query}`)).body as DeadLetterPage
 const noLetters = { dead_letters: [], damaged: [], next: null }
 
-t.test('devices that send and are not registered are listed until they are added', async t => {
+t.test('unregistered devices that send are listed until they are added', async t => {
   const reading = { family: 'zigbee2mqtt', owner: null, fields: { device: 'well', temperature: 21, co2: 500 } }
   const source = { way: 'mqtt', sender: { name: 'broker', isKnown: true }, device: 'well' } as const
   const sends = () => rejections.add({ ...source, reason: 'device unknown', unregistered: reading })
@@ -442,7 +442,7 @@ t.test('dead letters of points name their station, and are sent again or discard
   t.strictSame(rows, [{ subject: 'points', details: { discarded: 1, ids: [200, 201] } }])
 })
 
-t.test('a damaged dead letter is listed by its name, passed over by a replay, and discarded', async t => {
+t.test('a damaged dead letter is listed by its name, skipped by a replay, and discarded', async t => {
   writePointLetters([1, 1])
   const name = nameOf(100)
   writeFileSync(join(pointsJournal, name), '{"id":')
@@ -457,12 +457,12 @@ t.test('a damaged dead letter is listed by its name, passed over by a replay, an
   t.strictSame(await lettersOf('?table=points'), noLetters)
 })
 
-t.test('a thousand arguments are read, one more is refused', async t => {
+t.test('a thousand arguments are read, one more is rejected', async t => {
   const answer = await ask('GET', `/devices?page=1${'&page=1'.repeat(1_000)}`)
   t.match(answer, problem(400, 'invalid query', { detail: 'at most 1000 arguments' }))
 })
 
-t.test('an import and a replay succeed without their rows of the audit', async t => {
+t.test('an import and a replay succeed without their audit entries', async t => {
   await ask('POST', '/devices', { name: 'porch' })
   await pool.query('ALTER TABLE audit RENAME TO audit_elsewhere')
   t.teardown(() => pool.query('ALTER TABLE audit_elsewhere RENAME TO audit'))
@@ -492,9 +492,9 @@ async function statusOf(headers: Record<string, string>, method: 'GET' | 'POST' 
   return response.statusCode
 }
 
-t.test('administrators come in by their session, and whoever holds the admin token', async t => {
+t.test('administrators are accepted by their session, and any caller with the admin token', async t => {
   const table: [who: string, headers: Record<string, string>, status: number][] = [
-    ['nobody', {}, 401],
+    ['no credential', {}, 401],
     ['the admin token', token, 200],
     ['the admin token in another case', { authorization: `bEARER  ${adminToken}` }, 200],
     ['no token', { authorization: 'Bearer' }, 401],
@@ -515,14 +515,14 @@ t.test('administrators come in by their session, and whoever holds the admin tok
   ]
   for (const [who, headers, status] of table) {
     t.equal(await statusOf(headers), status, who)
-    // Only who may come in learns which paths and methods there are, and what a method takes.
+    // Only an accepted caller gets 404, 405 and the accepted media types.
     t.equal(await statusOf(headers, 'GET', '/nothing'), status === 200 ? 404 : status, `${who}: no path`)
     t.equal(await statusOf(headers, 'PUT'), status === 200 ? 405 : status, `${who}: no method`)
     t.equal(await statusOf(headers, 'POST'), status === 200 ? 422 : status, `${who}: a write`)
   }
 })
 
-t.test('a page of another site changes nothing with a cookie', async t => {
+t.test("other sites' pages change nothing with a cookie", async t => {
   const { cookie } = administrator
   const write = (headers: Record<string, string>) => statusOf({ cookie, ...headers }, 'POST')
   t.equal(await write({ 'sec-fetch-site': 'cross-site' }), 403)
@@ -534,7 +534,7 @@ t.test('a page of another site changes nothing with a cookie', async t => {
   t.equal(await statusOf({ ...token, 'sec-fetch-site': 'cross-site' }, 'POST'), 422, 'no browser adds the token')
 })
 
-t.test('the audit names who it was', async t => {
+t.test('the audit names the actor', async t => {
   await pool.query('TRUNCATE audit')
   const post = async (url: string, payload: object | string, headers: Record<string, string>) =>
     (await app.inject({ method: 'POST', url: `/api/admin${url}`, payload, headers })).statusCode
@@ -555,7 +555,7 @@ t.test('the audit names who it was', async t => {
   ])
 })
 
-t.test('a metric is added from the catalogue or as it is given, changed and removed', async t => {
+t.test('a metric is added from the catalogue or as given, changed and removed', async t => {
   const own = { name: 'sap_flow', title: 'Sap', unit: 'l/h', kind: 'rate', decimals: 3, min: 0, max: 9 }
   const change = { kind: 'counter', unit: null, quality: { max: 8, spike: 1 } }
   const unknown = problem(404, 'metric unknown')
@@ -575,7 +575,7 @@ t.test('a metric is added from the catalogue or as it is given, changed and remo
   )
 })
 
-t.test('a change of metrics that is refused names the field', async t => {
+t.test('a rejected change of metrics names the field', async t => {
   const unitAndMax = { errors: [{ path: 'unit' }, { path: 'max' }] }
   await answers(
     t,
@@ -604,7 +604,7 @@ t.test('the catalogue lists metrics and units', async t => {
   t.match(mph, { sign: 'mph', dimension: 'speed' })
 })
 
-t.test('a device lists metrics, which are registered from the catalogue and cannot be removed meanwhile', async t => {
+t.test('listed metrics of a device are registered from the catalogue and cannot be removed meanwhile', async t => {
   const listed = ['co2', 'temperature']
   const unknown = (...errors: object[]) => problem(422, 'metrics unknown', { errors })
   const several = [{ name: 'a' }, { name: 'b', metrics: ['radon', 'sap_flow'] }]
@@ -646,7 +646,7 @@ t.test('a device lists metrics, which are registered from the catalogue and cann
   )
 })
 
-t.test('a metric that is removed while a device begins to list it is listed, or unknown', async t => {
+t.test('a metric removed while a device begins to list it is listed, or unknown', async t => {
   for (let round = 0; round < 5; round++) {
     await ask('POST', '/metrics', { name: 'contested' })
     const [removed, listed] = await Promise.all([
@@ -682,7 +682,7 @@ t.test('a station is added, read, changed and removed', async t => {
   t.strictSame(await audited("subject = 'station A-1'"), actions)
 })
 
-t.test('a removal is asked for again where the erase of its points has failed', async t => {
+t.test('a removal can be repeated after a failed erase of its points', async t => {
   await answers(
     t,
     ['POST', '/stations', { sn: 'A-2', model: 'M1' }, { status: 201 }],
@@ -698,7 +698,7 @@ t.test('a removal is asked for again where the erase of its points has failed', 
   )
 })
 
-t.test('each fault of a station is named by its field', async t => {
+t.test('each fault of a station is reported by its field', async t => {
   await ask('POST', '/stations', { sn: 'B-1', model: 'M1' })
   const refused = (status: number, path: string) => ({ status, body: { errors: [{ path }] } })
   const right = { sn: 'B-2', model: 'M1' }
@@ -719,13 +719,13 @@ t.test('each fault of a station is named by its field', async t => {
   )
 })
 
-t.test('the list of stations is searched and comes in pages', async t => {
+t.test('the list of stations is searched and paged', async t => {
   await pool.query(
     `INSERT INTO stations (sn, model, city, timezone, private, created_at, updated_at)
      SELECT 'P-' || n, 'M9', CASE WHEN n = 7 THEN 'Île (Nord)' END, 'UTC', true, now(), now()
      FROM generate_series(1, 150) AS n`,
   )
-  // After this change memory reads the rows.
+  // After this change the rows are read into memory.
   await ask('POST', '/stations', { sn: 'P-0', model: 'M9' })
   const page = async (query: string) => {
     const { body } = await ask('GET', `/stations?${query}`)
@@ -765,7 +765,7 @@ async function tries(): Promise<number> {
   return rows[0].tries
 }
 
-t.test('where PostgreSQL rolls a change back each time that it is tried, the answer says try again', async t => {
+t.test('repeated rollbacks of a change in PostgreSQL cause the response to try again', async t => {
   const later = { status: 503, headers: { 'retry-after': /^\d+$/ } }
   const unavailable = { ...later, body: { title: 'database unavailable' } }
   for (const code of ['40001', '40P01']) {

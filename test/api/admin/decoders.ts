@@ -1,4 +1,4 @@
-/** Decoders of people by the admin API: kept, changed and tried. */
+/** Custom decoders by the admin API: stored, changed and tried. */
 
 import t from 'tap'
 import { at, invalidBody, problem, startAdmin } from '../../support/admin.ts'
@@ -44,7 +44,7 @@ t.test('a decoder is added, changed and removed, each with an audit entry', asyn
   )
 })
 
-t.test('there are 100 at most', async t => {
+t.test('at most 100 decoders exist', async t => {
   await admin.store.postgres.query(
     'INSERT INTO decoders SELECT \'d\' || n, \'{"device":["a"]}\', now() FROM generate_series(1, 100) AS n',
   )

@@ -1,4 +1,4 @@
-/** Who may sign up: invitations by the admin API, by link and by mail, on the operations and on the page. */
+/** Registration: invitations by the admin API, by link and by mail, in the operations and on the page. */
 
 import t from 'tap'
 import { sweepStatements } from '../../../auth/accounts/accounts.ts'
@@ -18,9 +18,9 @@ interface Invited {
 }
 
 const tokenOf = (link: string) => new URL(link).searchParams.get('token') ?? ''
-/** Makes an invitation, and returns the token of its link. */
+/** Adds an invitation, and returns the token of its link. */
 async function invite(email: string, more: object = {}): Promise<string> {
-  // The limits have tests of their own.
+  // Separate tests cover the limits.
   await pool.query('DELETE FROM rate_limits')
   const { status, body } = await admin.ask('POST', '/invitations', { email, mail: false, ...more })
   if (status !== 201) throw new Error(JSON.stringify(body))
@@ -36,7 +36,7 @@ const open = async () => (await admin.ask('GET', '/invitations')).body as { invi
 const count = async (table: string, where: string) =>
   Number((await pool.query(`SELECT count(*) FROM ${table} WHERE ${where}`)).rows[0]?.count)
 
-/** Both have the same accounts under other settings. */
+/** Both share the accounts, with other settings. */
 const everybody = await openVariant(t, store, { settings: { signUp: 'open' } })
 const off = await openVariant(t, store, { settings: { signUp: 'off' } })
 const known = await everybody.person('known@example.com')
@@ -45,7 +45,7 @@ const byInvitation = { status: 403, body: { detail: 'registration by invitation 
 const closed = { status: 403, body: { detail: 'registration is closed' } }
 const badToken = { status: 400, body: { detail: 'Invalid or expired token' } }
 
-t.test('without an invitation nobody registers, whatever the address', async t => {
+t.test('without an invitation no address can register', async t => {
   await invite('invited@example.com')
   const before = hashings()
   const answers = []
@@ -65,7 +65,7 @@ t.test('without an invitation nobody registers, whatever the address', async t =
   t.match(await register('closed@example.com', token), { status: 201 })
 })
 
-t.test('a link makes one account, for the invited address alone', async t => {
+t.test('a link creates one account, for the invited address alone', async t => {
   const token = await invite('Ada@EXAMPLE.com', { viewer: true })
   t.match(token, /^[\w-]{43}$/)
   const before = hashings()
@@ -83,7 +83,7 @@ t.test('a link makes one account, for the invited address alone', async t => {
   t.match((await pool.query(newest)).rows, [{ details: { role: 'user', viewer: true, invitation: Number } }])
 })
 
-t.test('a mail has a link of its own, which verifies the address', async t => {
+t.test('a mail has a separate link, which verifies the address', async t => {
   const link = await invite('grace@example.com', { mail: true, role: 'administrator' })
   const token = await tokenIn(/invitation/, 'grace@example.com')
   t.not(token, link)
@@ -97,7 +97,7 @@ t.test('a mail has a link of its own, which verifies the address', async t => {
   t.equal(mails.length, sent, 'nothing is left to confirm')
 })
 
-t.test('of many registrations at once one makes the account', async t => {
+t.test('one of many concurrent registrations creates the account', async t => {
   const token = await invite('many@example.com')
   const answers = await Promise.all(Array.from({ length: 4 }, () => register('many@example.com', token)))
   const [made, ...refused] = answers.map(({ status }) => status).sort()
@@ -134,7 +134,7 @@ t.test('an invitation ends when it is revoked or replaced, and after seven days'
   t.equal(await count('invitations', 'true'), 0)
 })
 
-t.test('a mail that is sent late has no link to an invitation that is gone', async t => {
+t.test('a mail sent late has no link to a deleted invitation', async t => {
   await pool.query(
     "INSERT INTO mail_outbox (kind, email, created_at, due_at) VALUES ('invitation', 'gone@example.com', now(), $1)",
     [new Date(clock.ms)],
@@ -146,7 +146,7 @@ t.test('a mail that is sent late has no link to an invitation that is gone', asy
   t.equal(await count('mail_outbox', "email = 'gone@example.com'"), 0)
 })
 
-t.test('each fault of an invitation is named by its field', async t => {
+t.test('each fault of an invitation is reported by its field', async t => {
   const email = 'a@example.com'
   const taken = problem(409, 'email taken', at('email', 'belongs to an account'))
   await admin.answers(
@@ -172,7 +172,7 @@ t.test('each fault of an invitation is named by its field', async t => {
   }
 })
 
-/** Puts open invitations into the table. */
+/** Inserts open invitations into the table. */
 async function addMany(many: number): Promise<void> {
   await pool.query('DELETE FROM invitations')
   await pool.query('DELETE FROM rate_limits')
@@ -184,7 +184,7 @@ async function addMany(many: number): Promise<void> {
   )
 }
 
-t.test('invitations are listed page by page, bounded, and in the audit', async t => {
+t.test('invitations are paged, limited, and in the audit', async t => {
   await addMany(999)
   await pool.query('TRUNCATE audit')
   await invite('last@example.com', { viewer: true })
@@ -212,7 +212,7 @@ t.test('invitations are listed page by page, bounded, and in the audit', async t
   ])
 })
 
-t.test('no more invitations are open when they are made at the same moment', async t => {
+t.test('concurrent additions do not exceed the limit of open invitations', async t => {
   await addMany(998)
   const asked = Array.from({ length: 16 }, (_, at) => {
     return admin.ask('POST', '/invitations', { email: `burst${at}@example.com`, mail: false })
@@ -223,7 +223,7 @@ t.test('no more invitations are open when they are made at the same moment', asy
   await pool.query('DELETE FROM invitations')
 })
 
-t.test('an administrator invites so many in an hour, and an address so often', async t => {
+t.test('invitations are limited by hour for an administrator, and for an address', async t => {
   await pool.query('DELETE FROM rate_limits')
   const statuses: number[] = []
   const often = { email: 'often@example.com', mail: false }
@@ -241,7 +241,7 @@ t.test('an administrator invites so many in an hour, and an address so often', a
   t.match([byOther.statusCode, byOther.json()], [201, { invited_by: `account ${administrator}` }])
 })
 
-t.test('the first sign-in by a provider counts as signing up', async t => {
+t.test('the first sign-in by a provider counts as registration', async t => {
   const headers = { 'x-service-secret': serviceSecret }
   const callback = (ask: typeof people.ask, body: object) =>
     ask('POST', '/oauth/callback', { body: { provider: 'github', ...body }, headers })
@@ -268,7 +268,7 @@ t.test('the first sign-in by a provider counts as signing up', async t => {
   t.ok((await Promise.all(racers)).every(({ status }) => status === 403))
 })
 
-t.test('where everybody may sign up, an invitation still gives its role', async t => {
+t.test('with open registration, an invitation still grants its role', async t => {
   t.match(await register('self@example.com', undefined, everybody.ask), { status: 201 })
   const token = await invite('asked@example.com', { viewer: true })
   t.match(await register('asked@example.com', `${token}x`, everybody.ask), badToken)
@@ -276,7 +276,7 @@ t.test('where everybody may sign up, an invitation still gives its role', async 
   t.match(await accountOf('asked@example.com'), { viewer: true })
 })
 
-t.test('where nobody may sign up, nobody is invited', async t => {
+t.test('without registration, there are no invitations', async t => {
   const off = await startAdmin(t, { signUp: 'off', databases: admin.databases })
   await pool.query("UPDATE accounts SET role = 'user' WHERE role = 'operator'")
   const refused = problem(409, 'sign-up off', { detail: /SIGN_UP=off/ })
@@ -289,7 +289,7 @@ t.test('where nobody may sign up, nobody is invited', async t => {
   t.match(await submit('/setup', operator), { status: 303 }, 'but the operator comes by the setup link')
 })
 
-t.test('the page takes the link of an invitation', async t => {
+t.test('the page accepts the link of an invitation', async t => {
   const { visit, submit } = await openPages(t, people)
   t.match(await visit('/sign-up'), { status: 403, text: /Only who is invited can sign up here/ })
   t.match(await submit('/sign-up', { email: 'page@example.com', password: goodPassword }), { status: 403 })

@@ -1,4 +1,4 @@
-/** The devices of the air-quality API, for everybody, to the letter of the interface, and what all of its addresses have in common. */
+/** The devices of the air-quality API, exactly as in its interface, and the common behaviour of its addresses. */
 
 import t from 'tap'
 import { base, basicOf, startAirQuality } from '../../support/air-quality.ts'
@@ -20,7 +20,7 @@ const foreign = await person('grace@example.com')
 await addStation('P-1', { private: true }, foreign)
 people.clock.ms = Date.parse('2016-05-30T02:20:00Z')
 
-t.test('a device has the fields of the interface, in its own time zone', async t => {
+t.test('a device has the fields of the interface, in its time zone', async t => {
   const fields = { city: 'Delhi', country: 'IN', latitude: '28.6257', longitude: 77.25, timezone: 'Asia/Kolkata' }
   const station = await addStation('IN-1', { ...fields, location: 'Roof', outdoors: true }, ownerId)
   const { status, headers, body } = await ask('GET', '/device/IN-1', { key: user })
@@ -44,7 +44,7 @@ t.test('a device has the fields of the interface, in its own time zone', async t
   t.match((await ask('GET', '/devices/IN-1', { key: user })).body, { sn: 'IN-1' }, 'also by the alias')
 })
 
-t.test('who may do what with a device', async t => {
+t.test('permissions on a device', async t => {
   const table: [method: string, statuses: number[]][] = [
     ['GET', [401, 403, 200, 200, 200]],
     ['PUT', [401, 403, 200, 200, 200]],
@@ -67,7 +67,7 @@ t.test('who may do what with a device', async t => {
   t.strictSame(added, [401, 403, 403, 201, 201], 'add')
 })
 
-t.test('a private station is in nobody’s list and in no total but of those who may see it', async t => {
+t.test('lists and totals include a private station only for its readers', async t => {
   await addStation('hidden', { private: true, model: 'secret' }, ownerId)
   const seen: Record<string, unknown> = {}
   for (const [name, key] of Object.entries(everybody)) {
@@ -79,7 +79,7 @@ t.test('a private station is in nobody’s list and in no total but of those who
   t.strictSame(seen, { anonymous: undefined, user: [0, 0, 0], owner: one, administrator: one, operator: one })
 })
 
-t.test('a device is added by an administrator', async t => {
+t.test('an administrator adds a device', async t => {
   const add = (body: unknown, key = administrator) => ask('POST', '/device/', { key, body })
   const made = await add({ sn: 'N-1', model: 'M2', lat: 1.5, lon: '-2', description: 'by other names', per_page: 5 })
   t.equal(made.status, 201)
@@ -119,7 +119,7 @@ t.test('a device is added by an administrator', async t => {
   t.match(await add('{"sn":', user), { status: 403 }, 'the body is not judged for a user who may not add')
 })
 
-t.test('a device is changed by one field, or by the whole object as it was read', async t => {
+t.test('a device is changed by one field, or by the whole object as read', async t => {
   const fields = { city: 'Agra', latitude: 1, longitude: 2, location: 'Gate', outdoors: true, private: true }
   await addStation('C-1', fields, ownerId)
   const put = (body: unknown) => ask('PUT', '/device/C-1', { key: owner, body })
@@ -141,7 +141,7 @@ t.test('a device is changed by one field, or by the whole object as it was read'
   t.match(await ask('PUT', '/device/nobody', { key: owner, body: {} }), { status: 404, body: { id: 'not_found' } })
 })
 
-t.test('a device is dropped by the operator, once', async t => {
+t.test('the operator drops a device, once', async t => {
   await addStation('X-1')
   const dropped = await ask('DELETE', '/device/X-1', { key: operator, body: {} })
   t.strictSame([dropped.status, dropped.body], [202, { 'device dropped': 'success' }])
@@ -152,7 +152,7 @@ t.test('a device is dropped by the operator, once', async t => {
   t.equal((await ask('DELETE', '/device/X-1', { key: operator, headers })).status, 202, 'without a body too')
 })
 
-t.test('the list is filtered, sorted and cut into pages', async t => {
+t.test('the list is filtered, sorted and paged', async t => {
   const cities = ['Agra', 'Delhi', null, 'Pune', 'agra']
   for (const [at, city] of cities.entries()) {
     const timezone = at % 2 === 0 ? 'UTC' : 'Asia/Kolkata'
@@ -178,7 +178,7 @@ t.test('the list is filtered, sorted and cut into pages', async t => {
   }
 })
 
-t.test('the links of a list lead through every device once, also while others are added', async t => {
+t.test('the links of a list visit every device once, also while others are added', async t => {
   for (let at = 0; at < 5; at++) await addStation(`W-${at}`, { model: 'walk' })
   let url: string | null = `${base}/devices/?filter=model,eq,walk&per_page=2`
   const seen: string[] = []
@@ -214,7 +214,7 @@ t.test('a key is the user name, and the password is ignored', async t => {
   t.equal((await ask('GET', '/auth/', { key: revoked })).status, 401, 'a revoked one')
 })
 
-t.test('wrong keys of one address are slowed down, and good ones are not', async t => {
+t.test('wrong keys of one address are delayed, and valid ones are not', async t => {
   const wrong = () => ask('GET', '/auth/', { key: 'guess', address: '127.0.0.99' })
   const statuses = [(await wrong()).status, (await wrong()).status, (await wrong()).status]
   t.strictSame(statuses, [401, 401, 401])
@@ -224,7 +224,7 @@ t.test('wrong keys of one address are slowed down, and good ones are not', async
   t.equal((await ask('GET', '/auth/', { address: '127.0.0.99' })).status, 401, 'no key is no guess')
 })
 
-t.test('HTTPS is required, but not on the machine itself', async t => {
+t.test('HTTPS is required, except on loopback', async t => {
   const get = (address: string, headers: Record<string, string> = {}) => ask('GET', '/auth/', { key, address, headers })
   t.equal((await get('127.0.0.1')).status, 200)
   t.equal((await get('::1')).status, 200)
@@ -235,7 +235,7 @@ t.test('HTTPS is required, but not on the machine itself', async t => {
   t.equal((await get(trustedProxy, { 'x-forwarded-proto': 'http', 'x-forwarded-for': '192.0.2.1' })).status, 403)
 })
 
-t.test('a missing slash is redirected, and a slash too many is unknown', async t => {
+t.test('a missing slash is redirected, and an extra slash is unknown', async t => {
   const targets = ['/auth', '/device', '/devices', '/log', '/researcher/device/S-1/data', '/device/S-1/data/raw']
   for (const path of targets) {
     for (const query of ['', '?a=1&b=//x']) {
@@ -248,7 +248,7 @@ t.test('a missing slash is redirected, and a slash too many is unknown', async t
   t.match(await ask('GET', '/device/S-1/', { key }), { status: 404, body: { id: 'not_found' } })
 })
 
-t.test('OPTIONS and other methods', async t => {
+t.test('OPTIONS and other methods have their responses', async t => {
   const paths = { '/auth/': 'GET, HEAD, OPTIONS', '/device/': 'GET, HEAD, POST, OPTIONS' }
   const allowed = { ...paths, '/device/S-1': 'GET, HEAD, PUT, DELETE, OPTIONS', '/account': 'GET, HEAD, OPTIONS' }
   for (const [path, allow] of Object.entries(allowed)) {
@@ -262,7 +262,7 @@ t.test('OPTIONS and other methods', async t => {
   }
 })
 
-t.test('an ETag saves a body, and If-Match asks for it', async t => {
+t.test('an unchanged ETag omits the body, and If-Match requires it', async t => {
   const { headers, text } = await ask('GET', '/device/S-1', { key })
   const etag = String(headers['etag'])
   t.match(etag, /^"[\w-]+"$/)
@@ -287,7 +287,7 @@ t.test('an ETag saves a body, and If-Match asks for it', async t => {
   t.not(changed.text, text)
 })
 
-t.test('whose the key is', async t => {
+t.test('the owner of a key is returned', async t => {
   const splits: [string | null, string | null, string | null][] = [
     [null, null, null],
     ['Ada', 'Ada', null],
@@ -307,7 +307,7 @@ t.test('whose the key is', async t => {
   }
 })
 
-t.test('addresses of other servers have an empty list for whoever may see the device', async t => {
+t.test('addresses of other servers have an empty list for readers of the device', async t => {
   const empty = (url: string) => {
     const link = `${base}${url}?page=1&per_page=7`
     const links = { first_url: link, last_url: link, next_url: null, prev_page: null }
@@ -346,7 +346,7 @@ t.test('every error is a JSON object with id and message', async t => {
   }
 })
 
-t.test('data points that cannot be read name the fault that the server has found', async t => {
+t.test('unreadable data points return the fault found by the server', async t => {
   const read = async (path: string) => {
     const { status, body } = await ask('GET', `/device/S-1/${path}`, { key })
     return [status, body]
@@ -358,7 +358,7 @@ t.test('data points that cannot be read name the fault that the server has found
   for (const path of paths) t.strictSame(await read(path), away('database unavailable: QuestDB is starting'), path)
 })
 
-t.test('without PostgreSQL, what is in memory goes on being read, and changes get 503', async t => {
+t.test('without PostgreSQL, data in memory stay readable, and changes get 503', async t => {
   const changing = await keyOf(foreign, ['read', 'stations'])
   const change = () => ask('PUT', '/device/P-1', { key: changing, body: { city: 'Agra' } })
   t.equal((await change()).status, 200)

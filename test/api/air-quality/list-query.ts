@@ -16,7 +16,7 @@ const columns = {
 
 const read = (query: Record<string, string>) => readListQuery(new URLSearchParams(query), columns, 'sn')
 
-test('filter: columns, operators and values', async t => {
+test('filter: columns, operators and values are parsed', async t => {
   const gives = (filter: string, ...expected: unknown[]) => {
     const result = read({ filter })
     const conditions = result.ok ? result.value.conditions.map(c => [c.column, c.operator, ...c.values]) : result
@@ -37,7 +37,7 @@ test('filter: columns, operators and values', async t => {
   gives('timestamp,ge,2017-01-01', ['timestamp', 'ge', Date.UTC(2017, 0, 1) * 1000])
 })
 
-test('filter: a message names the part that is wrong', async t => {
+test('filter: a message names the invalid part', async t => {
   const gives = (filter: string, message: string) => {
     t.strictSame(read({ filter }), { ok: false, message }, filter)
   }
@@ -65,7 +65,7 @@ test('filter: a message names the part that is wrong', async t => {
 const types = { id: 'integer', sn: 'text', value: 'number', timestamp: 'time', outdoors: 'boolean' } as const
 type Type = (typeof types)[keyof typeof types]
 
-/** Some of these texts fit a column, others fit none. */
+/** Some of these texts match a column, others match none. */
 const valueText = fc.oneof(
   fc.double().map(String),
   fc.integer().map(String),
@@ -76,7 +76,7 @@ const valueText = fc.oneof(
   fc.string({ maxLength: 12 }).filter(text => !/[,;]/.test(text)),
 )
 
-/** Decides whether a text is a value of the type in another way than the reader does. */
+/** Decides independently of the parser whether a text is a value of the type. */
 const fitsType: Record<Type, (text: string) => boolean> = {
   text: () => true,
   number: text => Number.isFinite(decimalOf(text)),
@@ -85,12 +85,12 @@ const fitsType: Record<Type, (text: string) => boolean> = {
   boolean: text => ['true', 'false', '1', '0'].includes(text.trim().toLowerCase()),
 }
 
-/** `Number` reads more than decimal digits: such texts are no numbers here. */
+/** `Number` accepts more than decimal digits. Such texts are invalid here. */
 function decimalOf(text: string): number {
   return text.trim() === '' || /[^0-9eE.+\s-]/.test(text) ? Number.NaN : Number(text)
 }
 
-test('filter: any column, operator and values are taken as what the column holds, or named as what they are not', async () => {
+test("filter: any column, operator and values are accepted by the column's type or rejected with it", async () => {
   const column = fc.constantFrom(...(Object.keys(types) as (keyof typeof types)[]))
   const texts = fc.array(valueText, { minLength: 1, maxLength: 4 })
   fc.assert(
@@ -107,7 +107,7 @@ test('filter: any column, operator and values are taken as what the column holds
   )
 })
 
-test('filter and sort: bounds', async t => {
+test('filter and sort have limits', async t => {
   const bounds: [most: number, query: (count: number) => Record<string, string>][] = [
     [50, count => ({ filter: Array(count).fill('sn,eq,a').join(';') })],
     [1000, count => ({ filter: `value,in,${Array(count).fill('1').join(',')}` })],
@@ -116,7 +116,7 @@ test('filter and sort: bounds', async t => {
   for (const [most, query] of bounds) t.strictSame([read(query(most)).ok, read(query(most + 1)).ok], [true, false])
 })
 
-test('sort: columns and directions, ending with a column that differs for all rows', async t => {
+test('sort: columns and directions, ending with a unique column', async t => {
   const gives = (sort: string, expected: unknown) => {
     const result = read({ sort })
     t.strictSame(result.ok ? result.value.order.map(o => `${o.column} ${o.direction}`).join() : result, expected, sort)
@@ -132,7 +132,7 @@ test('sort: columns and directions, ending with a column that differs for all ro
   gives('value,asc,sn', { ok: false, message: 'sort "value,asc,sn": it must be column,direction' })
 })
 
-test('times', async t => {
+test('times are parsed', async t => {
   const gives = (text: string, expected: string | undefined) => {
     const timeUs = readTimeText(text)
     t.equal(timeUs === undefined ? undefined : new Date(timeUs / 1000).toISOString(), expected, text)
@@ -152,7 +152,7 @@ test('times', async t => {
   t.equal(readTimeText('1970-01-01T00:00:00.1234567Z'), 123_456, 'digits beyond microseconds are cut off')
 })
 
-test('page, per_page and limit: what is no integer counts as not given', async t => {
+test('page, per_page and limit: a value that is not an integer is ignored', async t => {
   const gives = (query: Record<string, string>, page: number, perPage: number, limit = Number.POSITIVE_INFINITY) => {
     const result = read(query)
     t.strictSame(result.ok && [result.value.paging, result.value.limit], [{ page, perPage }, limit])
@@ -167,7 +167,7 @@ test('page, per_page and limit: what is no integer counts as not given', async t
   gives({ per_page: '10001' }, 1, 10_000)
 })
 
-test('a page is there, or there is none', async t => {
+test('an existing page is returned, and others are an error', async t => {
   const rows = [...'abcdefghij']
   const gives = (page: number, limit: number, expected: unknown) => {
     const cut = cutPage(rows, limit, { page, perPage: 4 })
@@ -183,7 +183,7 @@ test('a page is there, or there is none', async t => {
   t.equal(cutPage([], all, { page: 2, perPage: 4 }), undefined)
 })
 
-test('meta: links keep what narrows and orders the list', async t => {
+test('meta: links keep the filters and the order of the list', async t => {
   const url = 'https://air.example/api/v1.0/device/'
   const kept = { filter: 'a,eq,b c', sort: undefined, limit: '9' }
   const at = (page: number) => `${url}?page=${page}&per_page=4&filter=a%2Ceq%2Cb+c&limit=9`

@@ -1,4 +1,4 @@
-/** The data points of the air-quality API, to the letter of the interface: read, added, imported, and as the contract describes them. */
+/** The data points of the air-quality API, exactly as in its interface: read, added, imported, and as the contract describes them. */
 
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
@@ -70,7 +70,7 @@ async function listOf(path: string) {
   return { status, meta, data }
 }
 
-t.test('a point has the fields of the interface, however it is asked for', async t => {
+t.test('a point has the fields of the interface, in every read', async t => {
   const idOf = (parameter: 'pm25' | 'no2', timeUs: number) => {
     return ((timeUs - Date.UTC(2000, 0, 1) * 1000) / 1e6) * 2 ** 21 + numberOf(station, parameter)
   }
@@ -109,7 +109,7 @@ t.test('pages: the oldest first, links from the first to the last', async t => {
     t.equal(page.meta.total, 120)
     ids.push(...page.data.map(({ id }) => id))
     url = page.meta.next_url
-    // The walk does not see newer points.
+    // The walk does not include newer points.
     const late = { timeUs: startUs + (100 + pages) * minuteUs, storedUs: startUs, value: 1, unit: 'ppb' }
     await write([{ ...late, series: numberOf(station, 'no2') }])
   }
@@ -122,7 +122,7 @@ t.test('pages: the oldest first, links from the first to the last', async t => {
   t.match(meta.prev_page, /page=1&per_page=50&filter=timestamp%2Clt%2C2016-05-30T03%3A20&limit=70&until=\d+$/)
 })
 
-t.test('an empty list has one page, and no further one', async t => {
+t.test('an empty list has one page', async t => {
   const filter = 'filter=parameter,eq,so2'
   const first = `${base}${data}?page=1&per_page=50&filter=parameter%2Ceq%2Cso2`
   const meta = { first_url: first, last_url: first, next_url: null, page: 1, pages: 0, prev_page: null, total: 0 }
@@ -133,7 +133,7 @@ t.test('an empty list has one page, and no further one', async t => {
   t.match((await listOf('/device/IN-2/data/')).meta, { total: 0, pages: 0 })
 })
 
-t.test('a list that cannot be is refused, with the reason', async t => {
+t.test('an invalid list is rejected, with the reason', async t => {
   const gives = async (query: string, message: RegExp | string) => {
     const { status, body } = await ask('GET', `${data}?${query}`, { key })
     t.equal(status, 400, query)
@@ -201,7 +201,7 @@ const checker = createContractChecker(document)
 const point = { parameter: 'pm25', unit: 'ugm3', timestamp: '2026-05-30T02:00:00', value: 12.5 }
 const json = 'application/json'
 
-t.test('every GET of the contract knows its ETag, and has a HEAD', async t => {
+t.test('every GET of the contract supports its ETag, and HEAD', async t => {
   const [newest] = (await listOf('/device/S-1/data/?per_page=1')).data
   for (const path of Object.keys(document.paths).map(path => path.slice(prefix.length))) {
     const url = path.replace('{sn}', 'S-1').replace('{id}', String(newest?.id)).replace('{which}', '1')
@@ -234,7 +234,7 @@ async function argumentsRead(work: () => Promise<unknown>): Promise<Set<string>>
   return names
 }
 
-t.test('the arguments of the contract are those that are read', async t => {
+t.test('the arguments of the contract are the ones that are read', async t => {
   for (const [path, { get }] of Object.entries(document.paths)) {
     const url = path.slice(prefix.length).replace('{sn}', 'S-1').replace('{id}', '1').replace('{which}', 'S-1')
     const documented = (get?.parameters ?? []).filter(parameter => parameter.in === 'query').map(({ name }) => name)
@@ -242,7 +242,7 @@ t.test('the arguments of the contract are those that are read', async t => {
   }
 })
 
-/** Returns the words that the description of an argument lists behind a label. */
+/** Returns the words that the description of an argument lists after a label. */
 function wordsOf(operation: PublishedOperation, name: string, label: string): string[] {
   const { description = '' } = argumentOf(operation, name)
   return (new RegExp(`${label}: ([^.]*)\\.`).exec(description)?.[1] ?? '').split(', ')
@@ -263,7 +263,7 @@ for (const { path, url, bounds } of lists) {
   const operation = checker.operation('GET', `${prefix}${path}`)
   const statusOf = async (query: string) => (await ask('GET', `${url}?${query}`, { key: operator })).status
 
-  t.test(`${path}: columns, operators, defaults and the maximum are those of the contract`, async t => {
+  t.test(`${path}: columns, operators, defaults and the maximum match the contract`, async t => {
     const columns = wordsOf(operation, 'filter', 'Columns')
     const { body } = await ask('GET', url, { key: operator })
     const [row = {}] = body['data'] as object[]
@@ -284,7 +284,7 @@ for (const { path, url, bounds } of lists) {
   })
 }
 
-t.test('formats and bodies are taken or refused as the contract says', async t => {
+t.test('formats and bodies are accepted or rejected as in the contract', async t => {
   const formats = argumentOf(checker.operation('GET', `${prefix}/device/{sn}/data/`), 'format').schema['enum']
   t.ok(Array.isArray(formats) && formats.length === 3)
   for (const format of formats as string[]) {
@@ -342,7 +342,7 @@ async function post(payload: string | Buffer, headers: Record<string, string> = 
   return { status: response.statusCode, body: response.json() as Record<string, unknown> }
 }
 
-t.test('every format and coding gives the same points; one sent again replaces the first', async t => {
+t.test('every format and coding stores the same points, and replaces repeated ones', async t => {
   const rows = Array.from({ length: 60 }, (_, minute) => {
     return [`2026-05-30T01:${String(minute).padStart(2, '0')}:00`, 'no2', 'ppb', minute / 4] as const
   })
@@ -374,7 +374,7 @@ t.test('every format and coding gives the same points; one sent again replaces t
   t.match(audits[0], { action: 'points.import', subject: 'points', details: { format: 'csv', accepted: 60 } })
 })
 
-t.test('a station that is removed, and one that is added again, are others than before', async t => {
+t.test('a removed and a re-added station are different stations', async t => {
   const line = `${header}2026-05-30T01:00:00,moved,no2,ppb,1\n`
   const unknown = { accepted: 0, rejected: 1, rejects: [{ line: 2, sn: 'moved', code: 'STATION_UNKNOWN' }] }
   t.match(await post(line), { status: 200, body: unknown })
@@ -386,7 +386,7 @@ t.test('a station that is removed, and one that is added again, are others than 
   t.strictSame(await pointsOf('moved'), [])
 })
 
-t.test('while PostgreSQL is away nothing is stored, and the answer says so', async t => {
+t.test('while PostgreSQL is unavailable no point is stored, and the response reports it', async t => {
   isAway = true
   const answer = await post(`${header}2026-05-30T01:00:00,csv,no2,ppb,1\n`)
   t.match(answer, {
@@ -404,7 +404,7 @@ async function pointsOf(sn: string): Promise<Record<string, unknown>[]> {
   return body['data'] as Record<string, unknown>[]
 }
 
-t.test('who may add points', async t => {
+t.test('permissions to add points', async t => {
   const statuses = { anonymous: 401, user: 403, reader: 403, owner: 201, administrator: 201, operator: 201 }
   await addStation('who', {}, ownerId)
   for (const [name, key] of Object.entries(everyone)) {
@@ -416,7 +416,7 @@ t.test('who may add points', async t => {
   t.match(redirected, { status: 308, headers: { location: '/api/v1.0/device/who/data/?a=1' } })
 })
 
-t.test('a point sent again replaces the old one and keeps its id', async t => {
+t.test('a repeated point replaces the old one and keeps its id', async t => {
   await addStation('again', {}, ownerId)
   const add = async (value: number, more = {}) => {
     const options = { key: owner, body: { ...point, value, ...more } }
@@ -435,7 +435,7 @@ t.test('a point sent again replaces the old one and keeps its id', async t => {
   t.match((await ask('GET', '/device/again', { key: owner })).body, { last_updated: '2026-05-30T02:21:00+00:00' })
 })
 
-t.test('of an array the good elements are stored; of two with one key the later one', async t => {
+t.test('the good elements of an array are stored, the later one of two with one key', async t => {
   await addStation('array', {}, ownerId)
   const body = [
     { ...point, value: 1 },
@@ -470,7 +470,7 @@ t.test('of an array the good elements are stored; of two with one key the later 
   t.match(allBad, { status: 201, body: { stored: 0, rejected: 1 } })
 })
 
-t.test('codes that stand for no value are rejected, and the running means never see them', async t => {
+t.test('codes without a value are rejected, and excluded from the running means', async t => {
   await addStation('coded', {}, ownerId)
   const minute = (at: number, value: number) => {
     return { ...point, timestamp: `2026-05-30T02:${String(at).padStart(2, '0')}:00`, value }
@@ -486,7 +486,7 @@ t.test('codes that stand for no value are rejected, and the running means never 
   t.match(one, { status: 400, body: { id: 'bad_request', message: /^value: must be from / } })
 })
 
-t.test('bad requests', async t => {
+t.test('bad requests are rejected', async t => {
   await addStation('bad', {}, ownerId)
   const bad: [body: unknown, message: string | RegExp][] = [
     [[], 'an array must hold 1 to 10000 data points'],
@@ -507,7 +507,7 @@ t.test('bad requests', async t => {
   t.strictSame(await pointsOf('bad'), [])
 })
 
-t.test('nothing is stored by a key, or of a station, that goes while a body comes in', async t => {
+t.test('points are not stored for a key or a station removed during the body', async t => {
   const going = await addStation('going', {}, ownerId)
   const { keys, stations } = people
   const { find } = keys
@@ -538,7 +538,7 @@ t.test('nothing is stored by a key, or of a station, that goes while a body come
   t.strictSame(await pointsOf('going'), [])
 })
 
-t.test('a large body is read on no thread that serves anybody else, and one too many is a 503', async t => {
+t.test('a large body is parsed in a separate thread, and one too many is a 503', async t => {
   await addStation('elsewhere', {}, ownerId)
   const parse = JSON.parse
   let charactersMax = 0
@@ -566,11 +566,11 @@ t.test('a large body is read on no thread that serves anybody else, and one too 
   const refused = answers.find(answer => answer.status === 503)
   const unavailable = { id: 'unavailable', message: 'too many data points at once' }
   t.match(refused, { headers: { 'retry-after': '5' }, body: unavailable })
-  // The test itself reads larger texts: answers.
+  // The test itself reads larger texts: responses.
   t.ok(charactersMax < 100_000, `${charactersMax} characters were parsed here`)
 })
 
-t.test('a journal that takes nothing more is a 503', async t => {
+t.test('a full journal is a 503', async t => {
   await addStation('closing', {}, ownerId)
   await pointsIngest.close()
   const answer = await ask('POST', '/device/closing/data/', { key: owner, body: [point] })

@@ -1,4 +1,4 @@
-/** The API of alerts by itself, with people who sign in, and the parts that a test hands in. */
+/** The API of alerts without the service, with accounts that sign in, and parts from the test. */
 
 import type { GuardOptions } from '../../../api/admin/guard.ts'
 import { type AlertsApiOptions, alertsFamilies } from '../../../api/alerts/alerts-family.ts'
@@ -8,7 +8,7 @@ import { createApp, createAsk } from '../../support/app.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
 
-/** A test hands in what it asks. */
+/** The parts that a test passes. */
 type AlertsParts = Omit<AlertsApiOptions, keyof GuardOptions | 'alerts'> & {
   alerts: Partial<AlertsApiOptions['alerts']>
 }
@@ -28,7 +28,7 @@ export async function startAlertsApi(
   t.teardown(() => app.close())
   await app.ready()
   const askApp = createAsk(app)
-  /** One request, with the admin token unless headers say who asks. */
+  /** One request, by default with the admin token. */
   async function ask(method: string, url: string, body?: unknown, headers: Record<string, string> = tokenHeaders) {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const { status, headers: answered, text } = await askApp(method, url, { body, headers: { ...type, ...headers } })

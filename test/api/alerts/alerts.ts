@@ -1,4 +1,4 @@
-/** Alerts by HTTP: who may use it, rules, alerts, silences and the preview, with what is refused. */
+/** Alerts by HTTP: permissions, rules, alerts, silences and the preview, with their rejections. */
 
 import t from 'tap'
 import type { Alerts } from '../../../alerts/alerts.ts'
@@ -43,7 +43,7 @@ let made: AlertStore | undefined
 /** Each request for the list of rules adds its owner. */
 const listed: Owner[] = []
 const channels: { id: number; owner: number | null; name: string; kind: string; settings: object }[] = []
-/** The keys are the names of the devices that there are. */
+/** The existing devices and their owners. */
 const owners = new Map<string, number | null>([['cellar', null]])
 
 const { people, store, ask } = await startAlertsApi(t, async ({ postgres }) => {
@@ -123,13 +123,13 @@ await alertStore.apply(
   alertStore.transition(ofMachine.id, 2, opened(startMs + 2), fired(startMs + 2), resolved(startMs + 3)),
 )
 
-t.test('people come in by a session or a key with the scope, and administrators see all', async t => {
+t.test('people are accepted by a session or a key with the scope, and administrators see all', async t => {
   const [own, all] = [
     { all: false, account: watcher.id },
     { all: true, account: admin.id },
   ]
   const table: [who: string, headers: Record<string, string>, status: number, owner?: Owner][] = [
-    ['nobody', {}, 401],
+    ['no credential', {}, 401],
     ['the admin token', tokenHeaders, 200, { all: true, account: null }],
     ['a session', watcher.headers, 200, own],
     ['a key with the scope', await keyOf(watcher, ['alerts']), 200, own],
@@ -148,13 +148,13 @@ t.test('people come in by a session or a key with the scope, and administrators 
     t.equal(answer.status, status, who)
     t.strictSame(listed, owner === undefined ? [] : [owner], who)
     t.equal(answer.headers['cache-control'], 'no-store', who)
-    // Whoever is not let in learns nothing of paths and methods.
+    // A rejected caller cannot distinguish paths and methods.
     const [method, path] = [await ask('PUT', rulesPath, undefined, headers), await get(`${rulesPath}/a/b`, headers)]
     t.strictSame([method.status, path.status], status === 200 ? [405, 404] : [status, status], who)
   }
 })
 
-t.test('the bare prefix, with and without a slash, answers problem documents', async t => {
+t.test('the bare prefix, with and without a slash, returns problem documents', async t => {
   for (const url of [rulesPath, `${rulesPath}/`, `${rulesPath}?limit=5`]) {
     t.match(await get(url), { status: 200, body: { rules: Array } }, url)
   }
@@ -167,7 +167,7 @@ t.test('the bare prefix, with and without a slash, answers problem documents', a
   t.match(await get(`${rulesPath}/%zz`, {}), { status: 401, body: { title: 'unauthorized' } })
 })
 
-t.test('a page of another site changes nothing with a cookie', async t => {
+t.test("other sites' pages change nothing with a cookie", async t => {
   const answer = await add({}, { cookie: watcher.headers.cookie, 'sec-fetch-site': 'cross-site' })
   t.match(answer, { status: 403, body: { title: 'cross-site request' } })
 })
@@ -183,7 +183,7 @@ async function channelOf(owner: number | null, name: string): Promise<number> {
   return id
 }
 
-t.test('a rule is added, read, changed and removed by its owner', async t => {
+t.test('the owner adds, reads, changes and removes a rule', async t => {
   const added = await add(warm, ada.headers)
   const id = idOf(added)
   const path = `${rulesPath}/${id}`
@@ -202,7 +202,7 @@ t.test('a rule is added, read, changed and removed by its owner', async t => {
   t.match(await get(path, ada.headers), { status: 404, body: { title: 'rule unknown' } })
 })
 
-t.test('a rule of somebody else is unknown; administrators see all', async t => {
+t.test('only administrators see rules of other owners', async t => {
   const id = idOf(await add({ ...warm, name: 'of ada' }, ada.headers))
   const ofService = idOf(await add({ ...warm, name: 'of the service' }))
   for (const [method, body] of [['GET'], ['PATCH', { note: 'x' }], ['DELETE']] as const) {
@@ -226,7 +226,7 @@ t.test('a rule of somebody else is unknown; administrators see all', async t => 
   t.match(await get(`${rulesPath}?limit=1&after=${ofService}`), { body: { rules: [], next: null } })
 })
 
-t.test('what a rule cannot be is refused, with the place', async t => {
+t.test('an invalid rule is rejected, with the place', async t => {
   const refused = async (more: object, expected: object) =>
     t.match(await add({ ...warm, ...more }, ada.headers), expected, JSON.stringify(more).slice(0, 200))
   const invalid = (...errors: object[]) => ({ status: 422, body: { errors } })
@@ -246,7 +246,7 @@ t.test('what a rule cannot be is refused, with the place', async t => {
   t.match(await ask('PATCH', `${rulesPath}/${id}`, { selector: null }, ada.headers), invalid({ path: 'selector' }))
 })
 
-t.test('rules about the service are for the operator and whoever has the machine', async t => {
+t.test('rules on the service are for the operator and the admin token', async t => {
   const disk = { name: 'disk', condition: { kind: 'service', fact: 'disk_full', days: 7 } }
   for (const { headers } of [ada, admin]) {
     t.match(await add(disk, headers), { status: 403, body: { title: 'operator only' } })
@@ -260,7 +260,7 @@ t.test('rules about the service are for the operator and whoever has the machine
   t.match(await remove(path, operator.headers), { status: 204 })
 })
 
-t.test('a file of rules gives the same rules, and the same file again changes nothing', async t => {
+t.test('importing an exported file creates the same rules, and repeating it changes nothing', async t => {
   const phone = await channelOf(ada.id, 'phone')
   await add({ ...warm, name: 'frost', channels: [phone] }, ada.headers)
   await add({ ...warm, name: 'a quiet one', enabled: false, note: 'later' }, ada.headers)
@@ -284,7 +284,7 @@ t.test('a file of rules gives the same rules, and the same file again changes no
   t.match((await get(`${rulesPath}/export`, bob.headers)).body, file)
 })
 
-t.test('a file with a fault is refused, with the place', async t => {
+t.test('a file with a fault is rejected, with the place', async t => {
   const broken = { ...warm, name: 'broken', selector: undefined }
   const many = Array.from({ length: 1001 }, (_, at) => ({ ...warm, name: `r${at}` }))
   const files: [rules: object[], expected: object][] = [
@@ -298,7 +298,7 @@ t.test('a file with a fault is refused, with the place', async t => {
   }
 })
 
-t.test('the rules of a device are those whose selector has it', async t => {
+t.test('the rules of a device are the rules whose selector includes it', async t => {
   const eve = await personOf('eve@example.com')
   owners.set('porch', eve.id)
   const selectors = {
@@ -316,7 +316,7 @@ t.test('the rules of a device are those whose selector has it', async t => {
   t.strictSame(await namesOf('device=porch'), ['all', 'tagged', 'named'])
   t.strictSame(await namesOf('device=porch&limit=2'), ['all', 'tagged'])
   t.strictSame(await namesOf('device=nowhere'), [])
-  t.strictSame(await namesOf('device=cellar'), [], 'a device of somebody else is unknown')
+  t.strictSame(await namesOf('device=cellar'), [], 'a device of another owner is unknown')
   t.ok((await namesOf('device=cellar&limit=1000', admin.headers)).includes('of ada'))
   t.strictSame(await namesOf(''), Object.keys(selectors))
 })
@@ -328,7 +328,7 @@ async function list(query = '', headers?: Record<string, string>): Promise<strin
   return (body as Listed).alerts.map(({ device, rule, state }) => `${rule} ${device} ${state}`)
 }
 
-t.test('people see alerts of their own rules, administrators all, newest first', async t => {
+t.test('people see alerts of their rules, administrators all, newest first', async t => {
   t.strictSame(await list('', watcher.headers), ['hot d2 pending', 'hot d1 firing'])
   t.strictSame(await list('', bob.headers), [])
   t.strictSame(await list(), ['machine d2 resolved', 'hot d2 pending', 'hot d1 firing'])
@@ -338,7 +338,7 @@ t.test('people see alerts of their own rules, administrators all, newest first',
   t.notMatch(JSON.stringify(body), /"owner"|device_number/)
 })
 
-t.test('the list is narrowed, and comes in pages', async t => {
+t.test('the list is filtered and paged', async t => {
   t.strictSame(await list('?state=firing,resolved'), ['machine d2 resolved', 'hot d1 firing'])
   t.strictSame(await list('?severity=critical&device=d2'), ['hot d2 pending'])
   t.strictSame(await list('?device=nobody'), [])
@@ -355,7 +355,7 @@ t.test('the list is narrowed, and comes in pages', async t => {
   }
 })
 
-t.test('the devices on which alerts fire are counted by their tags', async t => {
+t.test('devices with firing alerts are counted by their tags', async t => {
   const groups = async (query: string, headers?: Record<string, string>) =>
     (await get(`${alertsPath}/groups?${query}`, headers)).body
   const firing = { key: 'site', groups: [{ tag: 'site:berlin', devices: 1 }], others: 0, untagged: 0 }
@@ -369,7 +369,7 @@ t.test('the devices on which alerts fire are counted by their tags', async t => 
   }
 })
 
-t.test('a client that has the list already gets 304', async t => {
+t.test('a client with the current list gets 304', async t => {
   const { headers } = await get(alertsPath, watcher.headers)
   t.match(headers, { etag: /^W\//, 'cache-control': 'private, no-cache' })
   const again = { 'if-none-match': String(headers['etag']) }
@@ -404,7 +404,7 @@ const untilText = '2026-05-04T14:00:00Z'
 const silence = { selector: { all: true }, until: untilText }
 const addSilence = (body: object, headers?: Record<string, string>) => ask('POST', silencesPath, body, headers)
 
-t.test('a silence is made, shown and ended', async t => {
+t.test('a silence is added, shown and ended', async t => {
   const body = { selector: { tags: ['site:berlin'] }, until: '2026-05-04T16:00:00+02:00', reason: 'works' }
   const made = await addSilence(body)
   const id = idOf(made)
@@ -426,7 +426,7 @@ t.test('a silence is made, shown and ended', async t => {
   t.strictSame(rows, [{ action: 'silence.add' }, { action: 'silence.remove' }])
 })
 
-t.test('a silence with weekly windows may last for ever, and one that cannot be is refused', async t => {
+t.test('a silence with weekly windows may be unlimited, and an invalid one is rejected', async t => {
   const made = async (from: string) =>
     (await addSilence({ selector: { all: true }, weekly: [{ days: [1], from, until: '13:00' }] })).body
   t.match([await made('12:00'), await made('12:01')], [{ until: null, is_active: true }, { is_active: false }])
@@ -447,7 +447,7 @@ t.test('a silence with weekly windows may last for ever, and one that cannot be 
   t.match(unknown, { status: 404, body: { title: 'rule unknown' } })
 })
 
-t.test('people see and end their own silences, and have a bounded number', async t => {
+t.test('people see and end their silences, up to a limit', async t => {
   const ada = await personOf('ada@silences.example')
   const bob = await personOf('bob@silences.example')
   const made = await addSilence(silence, ada.headers)
@@ -469,7 +469,7 @@ t.test('people see and end their own silences, and have a bounded number', async
 const preview = (range: object = {}, more: object = {}, headers?: Record<string, string>) =>
   ask('POST', previewPath, { rule: { ...warm, ...more }, ...range }, headers)
 
-t.test('without a range a preview is about the last 30 days', async t => {
+t.test('a preview covers the last 30 days by default', async t => {
   const [from, to] = [text(nowMs - 30 * dayMs), text(nowMs)]
   const devices = [{ device: 'd1', count: 1, intervals: [{ from, to: null }] }]
   const body = { supported: true, from, to, devices, weeks: { length: 5 } }
@@ -478,7 +478,7 @@ t.test('without a range a preview is about the last 30 days', async t => {
   t.match(await preview(range), { body: { from: '2026-11-20T00:00:00.000Z', to } })
 })
 
-t.test('a person’s preview is of their own devices', async t => {
+t.test('a person’s preview covers their devices', async t => {
   asked.length = 0
   const range = { from: text(nowMs - dayMs) }
   const { body } = await preview(range, {}, viewer.headers)
@@ -489,7 +489,7 @@ t.test('a person’s preview is of their own devices', async t => {
   t.strictSame(read, [2])
 })
 
-t.test('a range that cannot be is refused', async t => {
+t.test('an invalid range is rejected', async t => {
   const ranges = [
     { from: text(nowMs - 367 * dayMs) },
     { from: text(nowMs) },
@@ -504,13 +504,13 @@ t.test('a range that cannot be is refused', async t => {
   t.match(await preview({}, { note: 'x'.repeat(70_000) }), { status: 413 }, 'the body has a bound')
 })
 
-t.test('a preview that is too large says how many days fit', async t => {
+t.test('a preview that is too large returns the possible number of days', async t => {
   // Three devices have 72 readings a day.
   const body = { title: 'preview too large', days: 26, detail: 'ask for at most 26 days of these devices' }
   t.match(await preview({ from: text(nowMs - 60 * dayMs) }), { status: 413, body })
 })
 
-t.test('when QuestDB does not answer, and when too many previews are made at once, the answer is 503', async t => {
+t.test('an unavailable QuestDB, and too many concurrent previews, are a 503', async t => {
   for (const [code, title] of [
     ['DATABASE_AWAY', 'database unavailable'],
     ['CLOSING', 'shutting down'],

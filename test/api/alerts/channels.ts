@@ -1,4 +1,4 @@
-/** Channels and deliveries by HTTP: whose they are, what is shown of them, what is refused, and leaving by the link in a mail. */
+/** Channels and deliveries by HTTP: owners, shown fields, rejections, and unsubscribing by the link in a mail. */
 
 import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
@@ -21,7 +21,7 @@ receiver.answer = response => void response.end('fine')
 const { people, store, ask } = await startAlertsApi(t, (opened, { accounts }) => {
   parts = deliveryParts(opened.postgres, {
     targetsAllowed: [receiver.origin],
-    // The node does not lead: it sends by hand alone.
+    // The node does not lead, so it only sends manually.
     leads: () => false,
     async recipientOf(id) {
       const account = await accounts.memory.get(id)
@@ -83,7 +83,7 @@ t.test('a channel is added, and its secrets are never shown again', async t => {
   t.not((rotated.body as Body)['secret'], secret)
 })
 
-t.test('a channel is unknown to other people, but not to administrators', async t => {
+t.test('a channel is unknown to other people, except administrators', async t => {
   const { id } = await add({ ...hook, name: 'ada’s' }, ada.headers)
   const unknown = { status: 404, body: { title: 'channel unknown' } }
   for (const [method, rest, body] of [
@@ -100,7 +100,7 @@ t.test('a channel is unknown to other people, but not to administrators', async 
   t.match(await get(`${path}/x`, ada.headers), { status: 404 })
 })
 
-t.test('an owner has each name once, and at most a hundred channels', async t => {
+t.test("an owner's channel names are unique, and limited to a hundred", async t => {
   const same = { ...hook, name: 'same' }
   for (const { headers } of [ada, bob]) await add(same, headers)
   const second = await add({ ...hook, name: 'other' }, bob.headers)
@@ -112,7 +112,7 @@ t.test('an owner has each name once, and at most a hundred channels', async t =>
   t.match(await get(`${path}?limit=60`, carol.headers), { body: { channels: { length: 60 }, next: Number } })
 })
 
-t.test('targets that are refused, with the reason', async t => {
+t.test('targets are rejected with the reason', async t => {
   const refused: [object, Record<string, string>, RegExp][] = [
     [{ ...hook, settings: { url: 'https://[::ffff:10.0.0.1]/' } }, tokenHeaders, /not public/],
     [{ name: 'm', kind: 'email', settings: { to: 'somebody@example.com' } }, ada.headers, /address of the account/],
@@ -130,7 +130,7 @@ t.test('targets that are refused, with the reason', async t => {
     t.match(await ask('POST', path, channel), { status: 422, body: { title: 'invalid body' } })
 })
 
-t.test('people mail themselves, administrators anybody', async t => {
+t.test('people mail only themselves, administrators any address', async t => {
   const own = await add({ name: 'mail', kind: 'email', settings: { to: 'Ada@Example.com' } }, ada.headers)
   t.match(own, { target: 'Ada@example.com', settings: { to: 'Ada@example.com' } })
   t.notHas(own, 'secret')
@@ -141,7 +141,7 @@ t.test('people mail themselves, administrators anybody', async t => {
   t.match(rotated, { status: 409, body: { title: 'channel without secret' } })
 })
 
-t.test('an administrator mails to their own address once it is confirmed, and the channel says so', async t => {
+t.test('an administrator mails to their address once it is confirmed, and the channel shows it', async t => {
   const { id: account, headers } = await personOf('new@example.com', 'administrator')
   const own = { name: 'own', kind: 'email', settings: { to: 'new@example.com' } }
   const confirm = (at: Date | null) => people.set(account, { email_verified_at: at })
@@ -157,7 +157,7 @@ t.test('an administrator mails to their own address once it is confirmed, and th
   t.match(await get(`${path}/${id}`, headers), { body: { notice: null } })
 })
 
-t.test('the right to a topic of the broker is looked at when a notification is sent', async t => {
+t.test('the permission for a topic of the broker is checked when a notification is sent', async t => {
   const { id: account } = await personOf('mqtt@example.com', 'administrator')
   const published: unknown[] = []
   const publish: DeliveryOptions['publish'] = async messages => void published.push(...messages)
@@ -175,7 +175,7 @@ t.test('the right to a topic of the broker is looked at when a notification is s
   t.equal(published.length, 1)
 })
 
-t.test('a password goes to no new address that is set without it', async t => {
+t.test('a password is not sent to a new address that is set without it', async t => {
   const settings = { url: `${receiver.origin}/a`, username: 'am', password: 'very-secret' }
   const { id } = await add({ name: 'am', kind: 'alertmanager', settings })
   t.match(await get(`${path}/${id}`), { body: { settings: { username: 'am' } } })
@@ -197,7 +197,7 @@ t.test('a password goes to no new address that is set without it', async t => {
   t.match(await change({ topic: 'x' }), { status: 422, body: invalid })
 })
 
-t.test('a test returns its outcome, is kept with the deliveries, and is limited', async t => {
+t.test('a test returns its outcome, is stored with the deliveries, and is limited', async t => {
   const dora = await personOf('dora@example.com')
   const { id } = await add(hook, dora.headers)
   receiver.received.length = 0
@@ -229,7 +229,7 @@ async function deliveryOf(channel: number): Promise<string> {
   return `${deliveries}/${(body as { deliveries: { id: string }[] }).deliveries[0]?.id}`
 }
 
-t.test('notifications of a channel that is disabled or removed are cancelled, and no rule has it', async t => {
+t.test('notifications of a disabled or removed channel are cancelled, and no rule has it', async t => {
   const { id } = await add({ ...hook, name: 'ends' })
   const queue = () => queueNotification(pool, { channel: id, nowMs: parts?.clock.nowMs ?? 0 })
   const states = async () =>
@@ -258,7 +258,6 @@ t.test('notifications of a channel that is disabled or removed are cancelled, an
   await add({ ...hook, name: 'ends' })
 })
 
-/** Starts a mail channel and its delivery. */
 async function startMailing(t: Test) {
   const mails: Mail[] = []
   const mailing = deliveryParts(pool, { send: async mail => void mails.push(mail) })
@@ -285,7 +284,7 @@ async function startMailing(t: Test) {
 
 const pathOf = (link: string) => link.replace('https://barograph.example', '')
 
-t.test('the link asks, and its form ends the mails', async t => {
+t.test('the link shows a form, which ends the mails', async t => {
   const { delivery, app, id, nowMs, mailed } = await startMailing(t)
   const link = await mailed()
   t.match(link, /^https:\/\/barograph\.example\/alerts\/unsubscribe\?token=[\w-]{43}$/)
@@ -305,7 +304,7 @@ t.test('the link asks, and its form ends the mails', async t => {
   t.equal((await app.inject({ method: 'POST', url: pathOf(link) })).statusCode, 200, 'twice does no harm')
 })
 
-t.test('the token is not in the database, and no other one is good', async t => {
+t.test('the token is not in the database, and other tokens are rejected', async t => {
   const { delivery, app, id, mailed } = await startMailing(t)
   const link = await mailed()
   const token = link.slice(-43)

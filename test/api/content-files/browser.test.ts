@@ -1,4 +1,4 @@
-/** The browsable page in a real browser that runs no script: what a reader sees, presses and copies. */
+/** The browsable page in a real browser without scripts: its display, buttons and copied text. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -67,7 +67,7 @@ const panels = { Filters: '#filters', OPTIONS: '#options', 'GET in another forma
 
 const open = (page: Page, name: string) => page.getByRole('button', { name }).click()
 
-t.test('no page is wider than a phone, whatever it holds and whatever is open', async t => {
+t.test('no page is wider than a phone, with any content and any open part', async t => {
   const fits = async (page: Page, message: string) =>
     becomes(t, async () => Number(await page.evaluate('document.documentElement.scrollWidth')) <= 360, true, message)
   for (const path of ['/list', '/wide']) await look(path, phone, page => fits(page, path))
@@ -84,7 +84,7 @@ t.test('no page is wider than a phone, whatever it holds and whatever is open', 
   }
 })
 
-t.test('what the buttons open comes and goes without script, by mouse and by keyboard', async t => {
+t.test('the buttons open and close panels without script, by mouse and by keyboard', async t => {
   for (const [name, id] of Object.entries(panels)) {
     await look('/list', {}, async page => {
       const panel = page.locator(id)
@@ -103,7 +103,7 @@ t.test('what the buttons open comes and goes without script, by mouse and by key
   }
 })
 
-t.test('the page is bright by day and dark by night, and shows where the keyboard is', async t => {
+t.test('the page follows the light and dark scheme, and shows the focus', async t => {
   const style = (page: Page, selector: string, name: string) =>
     page.evaluate(`getComputedStyle(document.querySelector('${selector}'))['${name}']`)
   const grounds = { light: 'rgb(244, 243, 239)', dark: 'rgb(19, 18, 24)' } as const

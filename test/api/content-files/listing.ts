@@ -1,4 +1,4 @@
-/** The two routes of the content files over HTTP on a real PostgreSQL: whole answers, and the address in their links. */
+/** The two routes of the content files over HTTP on a real PostgreSQL: whole responses, and the address in their links. */
 
 import { STATUS_CODES } from 'node:http'
 import net from 'node:net'
@@ -16,7 +16,7 @@ const all = [40, 30, 29, 28, 41]
 const security = { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'same-origin' }
 const routeHeaders = { ...security, allow: 'GET, HEAD, OPTIONS', vary: 'Accept' }
 
-/** Returns the answer without the headers of the connection. */
+/** The response without the headers of the connection. */
 function whole({ status, headers, text }: ContentFileAnswer) {
   const { date, connection, 'keep-alive': keepAlive, ...others } = headers
   return { status, headers: others, text }
@@ -43,12 +43,12 @@ const unmatchedError = { detail: 'The specified resource was not found.', error_
 const unmatched = json(404, unmatchedError, { headers: security })
 const invalid = (errors: object) => json(400, { ...errors, error_type: 'ValidationError' })
 const badNumber = ['Enter a number.']
-/** Expects a whole answer. */
+/** Expects a whole response. */
 const gives = async (address: string, expected: object, headers: Record<string, string> = {}, method = 'GET') =>
   t.strictSame(whole(await ask(address, headers, method)), expected, `${method} ${address}`)
 const badChoice = (code: string) => [`Select a valid choice. ${code} is not one of the available choices.`]
 
-t.test('the list and a file, whole', async t => {
+t.test('the list and a file are complete', async t => {
   await gives(path, listed(all))
   for (const id of all) await gives(`${path}${id}/`, json(200, sampleObject(id)))
   for (const id of ['0040', '%34%30']) await gives(`${path}${id}/`, json(200, sampleObject(40)))
@@ -59,14 +59,14 @@ t.test('the list and a file, whole', async t => {
   t.match(await ask(path, { accept: 'text/html' }), { status: 200, text: /^<!DOCTYPE html>/ })
 })
 
-t.test('paging', async () => {
+t.test('lists are paged', async () => {
   const pages = (query: string, ids: number[], more: { next?: string; previous?: string } = {}) =>
     gives(`${path}?${query}`, listed(ids, { ...more, count: 5 }))
   await pages('limit=2&offset=1', [30, 29], { next: 'limit=2&offset=3', previous: 'limit=2' })
   await pages('limit=2&b=2&b=1&flag', [40, 30], { next: 'b=2&b=1&flag=&limit=2&offset=2' })
 })
 
-t.test('filters', async () => {
+t.test('lists are filtered', async () => {
   const narrows = async (query: string, ids: number[]) => {
     await gives(`${path}?${query}`, listed(ids))
     for (const id of all) {
@@ -82,7 +82,7 @@ t.test('filters', async () => {
   await narrows('edx_module_id=A,B&edx_module_id=block-v1:mitx%2Btype@subs%2Bblock@%C3%A4', [40, 29, 41])
 })
 
-t.test('wrong filters and ids', async () => {
+t.test('wrong filters and ids have their errors', async () => {
   const errors = { run_id: badNumber, offered_by: badChoice('y'), platform: badChoice('x') }
   const wrong = '?platform=x&offered_by=y&run_id=w'
   for (const address of [path, `${path}40/`, `${path}abc/`]) await gives(`${address}${wrong}`, invalid(errors))
@@ -91,7 +91,7 @@ t.test('wrong filters and ids', async () => {
   for (const id of ['abc', '4e1', '%2040', '--40', '%D9%A4', '%zz', '%FF']) await gives(`${path}${id}/`, notFound)
 })
 
-t.test('refusals come in the order path, format, Accept, method, filters, id', async () => {
+t.test('checks are in the order path, format, Accept, method, filters, id', async () => {
   const judges = (method: string, address: string, headers: Record<string, string>, expected: object) =>
     gives(address, expected, headers, method)
   const png = { accept: 'image/png' }
@@ -112,7 +112,7 @@ t.test('refusals come in the order path, format, Accept, method, filters, id', a
   await judges('GET', `${path}999/`, {}, unknownFile)
 })
 
-t.test('a path without its slash leads to the one with it', async t => {
+t.test('a path without its slash redirects to the one with it', async t => {
   const leads = async (from: string, location: string, method = 'GET') =>
     t.match(await ask(from, {}, method), { status: 301, headers: { location }, text: /^$/ }, from)
   for (const method of ['GET', 'POST']) {
@@ -124,7 +124,7 @@ t.test('a path without its slash leads to the one with it', async t => {
   await leads(`/api/v1/contentfiles/${'4'.repeat(2_000)}`, `${path}${'4'.repeat(2_000)}/`)
 })
 
-t.test('any other path is unknown', async () => {
+t.test('any other path is a 404', async () => {
   for (const rest of ['', 'contentfiles.json/', 'contentfiles/1.5/', 'Contentfiles/', 'contentfiles//', '%zz']) {
     for (const method of ['GET', 'PROPFIND']) {
       await gives(`/api/v1/${rest}`, unmatched, { accept: 'image/png' }, method)
@@ -133,7 +133,7 @@ t.test('any other path is unknown', async () => {
   await gives('/api/v1/x?format=api', unmatched, { accept: 'text/html' })
 })
 
-t.test('methods', async t => {
+t.test('other methods are a 405', async t => {
   for (const method of ['POST', 'DELETE', 'PROPFIND']) {
     for (const address of [path, `${path}40/`]) await gives(address, notAllowed(method), {}, method)
   }
@@ -157,7 +157,7 @@ t.test('methods', async t => {
   }
 })
 
-t.test('errors as a page', async t => {
+t.test('errors are pages', async t => {
   const shows = async (address: string, method: string, expected: number, words: string[]) => {
     const { status, headers, text } = await ask(address, {}, method)
     t.equal(status, expected, address)
@@ -171,7 +171,7 @@ t.test('errors as a page', async t => {
   await shows(`${path}?format=api`, 'OPTIONS', 200, ['Viewset for ContentFiles', 'multipart/form-data'])
 })
 
-t.test('a thousand arguments are read, one more is refused in any form', async t => {
+t.test('a thousand arguments are read, one more is rejected in any form', async t => {
   const many = (count: number) => `?${'a&'.repeat(count - 1)}limit=100`
   t.equal((await ask(`${path}${many(1_000)}`)).status, 200)
   const refusal = error(400, 'The query string has more than 1000 arguments.', 'TooManyFieldsSent')
@@ -187,7 +187,7 @@ async function nextOf(ask: Ask, headers: Record<string, string>): Promise<string
 }
 const linkAt = (base: string) => `${base}${path}?limit=1&offset=1`
 
-t.test('without a configured address links have the one of the request', async t => {
+t.test("without a configured address links use the request's", async t => {
   const { ask, origin } = await startListing(t, postgres)
   const gives = async (headers: Record<string, string>, base: string) => {
     t.equal(await nextOf(ask, headers), linkAt(base), JSON.stringify(headers))
@@ -201,7 +201,7 @@ t.test('without a configured address links have the one of the request', async t
   await gives({ host: 'sensors.example', ...forwarded }, 'http://sensors.example')
 })
 
-t.test('links in the answer to HTTP/1.0 without a host have the address of the socket', async t => {
+t.test('links in the response to HTTP/1.0 without a host use the address of the socket', async t => {
   const { origin } = await startListing(t, postgres)
   const socket = net.connect(Number(new URL(origin).port), '127.0.0.1')
   socket.write(`GET ${path}?limit=1 HTTP/1.0\r\n\r\n`)
@@ -209,7 +209,7 @@ t.test('links in the answer to HTTP/1.0 without a host have the address of the s
   t.equal(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).next, linkAt(origin))
 })
 
-t.test('behind a trusted proxy links have the address that it names', async t => {
+t.test('behind a trusted proxy links use the address that it names', async t => {
   const forwarded = { 'x-forwarded-host': 'sensors.example', 'x-forwarded-proto': 'https' }
   const trusted = await startListing(t, postgres, { trustProxy: ['127.0.0.1'] })
   t.equal(await nextOf(trusted.ask, forwarded), linkAt('https://sensors.example'))
@@ -219,7 +219,7 @@ t.test('behind a trusted proxy links have the address that it names', async t =>
   t.equal(await nextOf(untrusted.ask, { host: 'a.example', ...forwarded }), linkAt('http://a.example'))
 })
 
-t.test('links have the configured address', async t => {
+t.test('links use the configured address', async t => {
   const gives = async (publicUrl: string, base: string) => {
     const { ask } = await startListing(t, postgres, { publicUrl })
     t.equal(await nextOf(ask, { host: 'evil.example' }), linkAt(base), publicUrl)

@@ -1,4 +1,4 @@
-/** The browsable page: its model, and its HTML, in which every value stays in its place and every link goes where it says. */
+/** The browsable page: its model, and its HTML with escaped values and correct links. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -48,7 +48,7 @@ const optionsJson = (name: string) =>
   JSON.stringify({ name, description, renders: ['application/json', 'text/html'], parses }, null, 4)
 const formatsOf = (href: (format: string) => string) => ['json', 'api'].map(name => ({ name, href: href(name) }))
 
-test('the page of a list, whole', async t => {
+test('the page of a list is complete', async t => {
   const query = 'offered_by=ocw,x&x=%2A&format=api&limit=2&offset=2&run_id=5&run_id=&edx_module_id=%3Cb%3E'
   const part = { paging: { limit: 2, offset: 2n }, count: 5 }
   const kept = 'edx_module_id=%3Cb%3E&format=FORMAT&limit=2&offered_by=ocw%2CxOFFSET&run_id=5&run_id=&x=%2A'
@@ -113,7 +113,7 @@ const read = (page: BrowsablePage): Elements => readHtml(renderPage(page))
 const withClass = (elements: Elements, name: string) => elements.filter(element => element.attributes['class'] === name)
 const withTag = (elements: Elements, tag: string) => elements.filter(element => element.tag === tag)
 const texts = (elements: Elements) => elements.map(element => element.text)
-/** The JSON of the answer stands behind that of the panel OPTIONS. */
+/** The JSON of the response follows that of the panel OPTIONS. */
 const blockOf = (json: string) => withClass(read({ ...missingPage, json }), 'json').at(-1)
 const values = (elements: Elements, attribute: string) => elements.map(element => element.attributes[attribute])
 const byId = (elements: Elements, id: string) => elements.find(({ attributes }) => attributes['id'] === id)
@@ -131,10 +131,10 @@ const pieces = fc.oneof(
 )
 const hostile = fc.array(pieces, { maxLength: 6 }).map(parts => parts.join(''))
 
-/** HTML cannot hold the null character. */
+/** HTML cannot contain the null character. */
 const shown = (text: string) => text.replaceAll('\0', '\ufffd')
 
-/** Returns a page whose texts all come from the caller. */
+/** A page whose texts all come from the caller. */
 function pageOf(text: () => string, value: unknown): BrowsablePage {
   const exchange = { statusLine: `HTTP ${text()}`, headers: [[text(), text()]] as const }
   const json = JSON.stringify(value, null, 4)
@@ -153,14 +153,14 @@ function pageOf(text: () => string, value: unknown): BrowsablePage {
   }
 }
 
-/** Returns the tags with the names of their attributes, without those inside the JSON. */
+/** The tags with the names of their attributes, without those inside the JSON. */
 const skeleton = (elements: Elements) => {
   const inJson = new Set(withClass(elements, 'json').flatMap(element => element.elements))
   const kept = elements.filter(element => !inJson.has(element))
   return kept.map(element => `${element.tag} ${Object.keys(element.attributes).join(' ')}`)
 }
 
-t.test('no value leaves its place, and the JSON reads back as it was', async () => {
+t.test('every value is escaped, and the JSON is parsed unchanged', async () => {
   fc.assert(
     fc.property(fc.infiniteStream(hostile), fc.jsonValue({ stringUnit: 'binary' }), hostile, (stream, value, title) => {
       const json = { value, [title]: title, url: `https://${title}` }
@@ -182,7 +182,7 @@ t.test('no value leaves its place, and the JSON reads back as it was', async () 
   )
 })
 
-t.test('URLs of http and https can be clicked, and nothing else', async t => {
+t.test('only http and https URLs are links', async t => {
   const links = (text: string, ...expected: string[]) => {
     const found = withTag(blockOf(JSON.stringify(text))?.elements ?? [], 'a')
     t.strictSame([values(found, 'href'), texts(found)], [expected, expected], text)
@@ -201,7 +201,7 @@ t.test('URLs of http and https can be clicked, and nothing else', async t => {
   links('https://')
 })
 
-t.test('lines of the JSON know their depth, names and kinds of values', async t => {
+t.test('lines of the JSON have their depth, names and kinds of values', async t => {
   const json = JSON.stringify({ a: [{ b: 'c', d: 1.5, e: null }], f: true, g: [], 'h": ': 'i": 2,' }, null, 4)
   const block = blockOf(json)
   const lines = block?.elements.filter(({ tag }) => tag === 'span') ?? []
@@ -214,7 +214,7 @@ t.test('lines of the JSON know their depth, names and kinds of values', async t 
   t.ok(deepBlock?.elements.every(({ attributes }) => /^d[0-8]$/.test(attributes['class'] ?? '')))
 })
 
-t.test('text that runs from right to left does not turn its line', async t => {
+t.test('right-to-left text does not change the direction of its line', async t => {
   const isolated = (text: string) => {
     const block = blockOf(JSON.stringify([text], null, 4))
     return texts(withTag(block?.elements ?? [], 'bdi'))
@@ -224,7 +224,7 @@ t.test('text that runs from right to left does not turn its line', async t => {
   t.strictSame(isolated('Grüße, 你好'), [])
 })
 
-t.test('the pager shows the numbers, where the reader is, and what lies before and after', async t => {
+t.test('the pager shows the numbers, the current page, and the adjacent pages', async t => {
   const shows = (previous: string | undefined, next: string | undefined, pages: Pager['pages'], expected: string) => {
     const navs = withClass(read({ ...listPage, pager: { previous, next, pages } }), 'pager')
     t.equal(new Set(values(navs, 'aria-label')).size, 2, 'above and below, by different names')
@@ -239,14 +239,14 @@ t.test('the pager shows the numbers, where the reader is, and what lies before a
   const link = (number: number, isCurrent = false) => ({ number, href: `?p=${number}`, isCurrent })
   shows(undefined, '?p=2', [link(1, true), link(2)], '« 1(?p=1 here) 2(?p=2) »(?p=2)')
   shows('?p=1', undefined, [link(1), link(2, true)], '«(?p=1) 1(?p=1) 2(?p=2 here) »')
-  // A part behind the last one has no number.
+  // A part after the last one has no number.
   shows('?p=8', undefined, [link(1)], '«(?p=8) 1(?p=1) »')
   const middle = [link(1), 'gap' as const, link(4), link(5, true), link(6), 'gap' as const, link(99)]
   shows('?p=4', '?p=6', middle, '«(?p=4) 1(?p=1) … 4(?p=4) 5(?p=5 here) 6(?p=6) … 99(?p=99) »(?p=6)')
   t.strictSame(withClass(read(missingPage), 'pager'), [], 'none where there is one page')
 })
 
-t.test('the form holds what was asked, and room for more', async t => {
+t.test('the form contains the query, with space for more', async t => {
   const elements = read(listPage)
   const form = byId(elements, 'filter')
   const inputs = withTag(form?.elements ?? [], 'input')
@@ -265,7 +265,7 @@ t.test('the form holds what was asked, and room for more', async t => {
   t.strictSame(values(kept, 'name'), ['format', 'limit'])
 })
 
-t.test('a filter that was wrong stands open in the page, with its error', async t => {
+t.test('a wrong filter is open in the page, with its error', async t => {
   const elements = read(invalidPage)
   t.strictSame(popovers(elements), ['formats', 'options'])
   const [fieldset] = withTag(elements, 'fieldset')
@@ -280,7 +280,7 @@ t.test('a filter that was wrong stands open in the page, with its error', async 
   t.strictSame(withClass(page, 'count'), [], 'no filter, no number')
 })
 
-t.test('the buttons lead where they say', async t => {
+t.test('the buttons have their targets', async t => {
   const elements = read(listPage)
   const [get] = withClass(withTag(elements, 'a'), 'button strong')
   t.strictSame([get?.text, get?.attributes['href']], ['GET', listPage.get.href])
@@ -296,7 +296,7 @@ t.test('the buttons lead where they say', async t => {
   )
 })
 
-t.test('the policy allows the style of the page and the icon, which is all that it needs', async t => {
+t.test('the policy allows only the style of the page and the icon', async t => {
   for (const page of [listPage, invalidPage, missingPage]) {
     const elements = read(page)
     const hashes = withTag(elements, 'style').map(({ text }) => createHash('sha256').update(text).digest('base64'))
@@ -310,7 +310,7 @@ t.test('the policy allows the style of the page and the icon, which is all that 
   }
 })
 
-t.test('text is at least 4.5 times as bright as its ground, or the other way round, by day and by night', async t => {
+t.test('text has a contrast of at least 4.5, in both colour schemes', async t => {
   const [style] = withTag(read(listPage), 'style')
   const palettes = [...(style?.text ?? '').matchAll(/:root \{([^}]+)\}/g)].map(([, body = '']) =>
     Object.fromEntries([...body.matchAll(/--([\w-]+): (#[0-9a-f]+)/g)].map(([, name, color]) => [name, color])),
@@ -336,7 +336,7 @@ t.test('text is at least 4.5 times as bright as its ground, or the other way rou
   }
 })
 
-/** Returns the relative luminance of WCAG 2. */
+/** The relative luminance of WCAG 2. */
 function brightness(color = ''): number {
   const digits = color.slice(1).replace(/^(.)(.)(.)$/, '$1$1$2$2$3$3')
   const channels = [0, 2, 4].map(at => Number.parseInt(digits.slice(at, at + 2), 16) / 255)

@@ -1,4 +1,4 @@
-/** The query of a listing is read and written as Django does it: parts of the list, filters, and the form of the answer. */
+/** The query of a listing is parsed and written as in Django: paging, filters, and the form of the response. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -11,7 +11,7 @@ import { Query } from '../../../api/content-files/query-string.ts'
 import { unknownCodes } from '../../../query/content/filters.ts'
 import { runs } from '../../support/runs.ts'
 
-test('a query is read and written again, sorted by name', async t => {
+test('a query is parsed and written again, sorted by name', async t => {
   const rows: [query: string, ...written: string[]][] = [
     ['', ''],
     ['&&', ''],
@@ -32,14 +32,14 @@ test('a query is read and written again, sorted by name', async t => {
     ['q=%EF%BB%BFx%00'],
     ['q=/?:@#$', 'q=%2F%3F%3A%40%23%24'],
     ['%62=2&a=1', 'a=1&b=2'],
-    // The order is by code point: U+FFFD stands before U+1F600, in UTF-16 behind it.
+    // The order is by code point: U+FFFD precedes U+1F600, but follows it in UTF-16.
     ['%F0%9F%98%80=2&%EF%BF%BD=1', '%EF%BF%BD=1&%F0%9F%98%80=2'],
     ['B=1&a=2&A=3&_=4', 'A=3&B=1&_=4&a=2'],
   ]
   for (const [query, written = query] of rows) t.equal(new Query(query).write(), written, query)
 })
 
-test('values are set, and taken away, where they stand by name', async t => {
+test('values are set and removed at their sorted place', async t => {
   const query = new Query('limit=1&a=1&limit=2&b')
   t.equal(query.write({ limit: '5' }), 'a=1&b=&limit=5')
   t.equal(query.write({ limit: undefined, offset: '7' }), 'a=1&b=&offset=7')
@@ -48,7 +48,7 @@ test('values are set, and taken away, where they stand by name', async t => {
   t.equal(new Query('').write({ z: '1', a: '2' }), 'a=2&z=1')
 })
 
-/** Node returns the address of a request as such bytes; some pieces have a meaning. */
+/** The bytes that Node returns for a request's address. Some pieces have a meaning. */
 const pieces = fc.oneof(
   fc.constantFrom(...'& = + % %2 %20 %26 %3D %C3 %A4 %F0%9F%98%80 %ff ; limit=10'.split(' ')),
   fc.integer({ min: 0x21, max: 0xff }).map(byte => String.fromCharCode(byte)),
@@ -56,7 +56,7 @@ const pieces = fc.oneof(
 )
 const queries = fc.array(pieces, { maxLength: 40 }).map(parts => parts.join(''))
 
-test('whatever is read is written so that it is read again, and by a browser too', async () => {
+test('any parsed query is written so that parsers and browsers read it again', async () => {
   fc.assert(
     fc.property(queries, query => {
       const read = new Query(query)
@@ -74,7 +74,7 @@ test('whatever is read is written so that it is read again, and by a browser too
 
 const address = 'https://x.example/api/v1/contentfiles/'
 
-test('a limit that is no number from 1 on counts as 10, one above 100 as 100', async t => {
+test('a limit other than a number from 1 on counts as 10, one above 100 as 100', async t => {
   const limits = (value: string, expected: number) => {
     t.strictSame(readPaging(new Query(`limit=${value}`)), { limit: expected, offset: 0n }, value)
   }
@@ -90,7 +90,7 @@ test('a limit that is no number from 1 on counts as 10, one above 100 as 100', a
   limits('5&limit=', 10)
 })
 
-test('an offset that is no number counts as 0, and any other keeps its digits', async t => {
+test('an offset other than a number counts as 0, and any other keeps its digits', async t => {
   const offsets = (value: string, expected: bigint) => {
     t.strictSame(readPaging(new Query(`offset=${value}`)), { limit: 10, offset: expected }, value)
   }
@@ -102,7 +102,7 @@ test('an offset that is no number counts as 0, and any other keeps its digits', 
   t.strictSame(readPaging(new Query(`limit=${digits}&offset=${digits}`)), { limit: 10, offset: 0n }, 'too many digits')
 })
 
-test('links carry the limit and the offset of the parts around', async t => {
+test('links have the limit and the offset of the adjacent parts', async t => {
   const [up, down] = ['offset=18446744073709551626&limit=100', 'offset=123456789012345678901234567890']
   const rows: [query: string, count: number, next: string | null, previous: string | null][] = [
     ['', 0, null, null],
@@ -137,7 +137,7 @@ function numbers(offset: bigint, count: number): string | undefined {
   return texts?.join(' ')
 }
 
-test('the first, the last and those around the current page are numbered', async t => {
+test('the first, the last and the pages around the current one are numbered', async t => {
   const rows: [offset: bigint, count: number, expected: string | undefined][] = [
     [0n, 10, undefined],
     [0n, 11, '[1] 2'],
@@ -190,7 +190,7 @@ function checksOf(t: Test, [name, key]: [string, string]) {
   return { gives, refuses }
 }
 
-test('numbers are cut to whole ones, and those that are too large are nobody’s', async t => {
+test('numbers are truncated, and too large ones match nothing', async t => {
   for (const filter of Object.entries(numbered)) {
     const { gives } = checksOf(t, filter)
     gives('', undefined)
@@ -211,7 +211,7 @@ test('numbers are cut to whole ones, and those that are too large are nobody’s
   }
 })
 
-test('values that are no numbers give one error', async t => {
+test('values other than numbers are one error', async t => {
   const bad = ['abc', 'NaN', 'Infinity', '1,2', '%20', '1_000', '0x1', '1e', 'e1', '.', '%2B-1', '1%202', '٣', '%00']
   for (const filter of Object.entries(numbered)) {
     const { refuses } = checksOf(t, filter)
@@ -219,7 +219,7 @@ test('values that are no numbers give one error', async t => {
   }
 })
 
-test('names count without regard to case, and a comma is part of them', async t => {
+test('names are compared without case, and may contain a comma', async t => {
   for (const filter of Object.entries(named)) {
     const { gives, refuses } = checksOf(t, filter)
     gives('N=', undefined)
@@ -234,7 +234,7 @@ test('names count without regard to case, and a comma is part of them', async t 
   }
 })
 
-test('codes have to be known, to the letter', async t => {
+test('codes must be known exactly', async t => {
   for (const filter of Object.entries(choices)) {
     const other = filter[0] === 'platform' ? 'edx' : 'mitx'
     const { gives, refuses } = checksOf(t, filter)
@@ -256,7 +256,7 @@ test('codes have to be known, to the letter', async t => {
   }
 })
 
-test('each filter that is wrong has its error, in one order', async t => {
+test('each wrong filter has its error, in one order', async t => {
   const query = 'platform=a&offered_by=b&edx_module_id=%00&content_feature_type=%00&resource_id=c&run_id=d&x=%00'
   const result = read(query)
   t.notOk(result.ok)
@@ -264,7 +264,7 @@ test('each filter that is wrong has its error, in one order', async t => {
   t.strictSame(Object.keys(result.errors ?? {}), names)
 })
 
-test('a value of any length is read, up to a bound that the error names', async t => {
+test('a value is read up to a limit that the error names', async t => {
   for (const filter of Object.entries(keys)) {
     const { refuses } = checksOf(t, filter)
     const isTooLong = (length: number) => `Ensure this value has at most 8192 characters (it has ${length}).`

@@ -1,4 +1,4 @@
-/** Browsable pages as the service makes them, for the tests of how they are written and shown. */
+/** Browsable pages as made by the service, for the tests of their HTML and display. */
 
 import type { BrowsablePage } from '../../../api/content-files/browsable-page.ts'
 

@@ -1,4 +1,4 @@
-/** The published contract takes the requests that the checks take, and no others, at and beyond each bound. */
+/** The published contract accepts the same requests as the checks, at and beyond each limit. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -42,7 +42,7 @@ const { fault } = createContractChecker(published)
 /** Each schema is compiled once. */
 const references = new Map<string, { $ref: string }>()
 
-/** Whether the schema of this name takes the value. */
+/** Whether the schema of this name accepts the value. */
 function isPublished(name: string, value: unknown): boolean {
   const schema = references.get(name) ?? { $ref: `#/components/schemas/${name}` }
   references.set(name, schema)
@@ -166,7 +166,7 @@ const table: Table = {
   UserCreate: {
     schema: UserCreate,
     base: { email: 'ada@example.com', password: 'correct horse battery' },
-    // A newer control character passes here, as for Pydantic.
+    // A newer control character is accepted here, as by Pydantic.
     fields: {
       ...{ email: emails, password: passwords, token: ['', word(200), word(201)] },
       name: texts(100).filter(text => text !== 'a\u0085'),
@@ -182,7 +182,7 @@ const table: Table = {
 }
 
 for (const [name, { schema, base, fields }] of Object.entries(table)) {
-  t.test(`${name}: the contract takes the bodies that the check takes`, async t => {
+  t.test(`${name}: the contract accepts the same bodies as the check`, async t => {
     t.equal(isPublished(name, base), schema.safeParse(base).success, 'the least')
     for (const [field, values] of Object.entries(fields)) {
       for (const value of values) {
@@ -193,13 +193,13 @@ for (const [name, { schema, base, fields }] of Object.entries(table)) {
   })
 }
 
-t.test('the contract takes no change without a field', async t => {
+t.test('the contract rejects a change without a field', async t => {
   for (const name of ['AdminDeviceChange', 'AdminStationChange', 'AdminTenantChange', 'AdminAccountChange']) {
     t.notOk(isPublished(name, {}), name)
   }
 })
 
-t.test('the patterns of names and of tags know each sign as the checks do', async t => {
+t.test('the patterns of names and of tags match the same characters as the checks', async t => {
   const pattern = new RegExp(namePattern, 'u')
   const ofTags = new RegExp(tagPattern, 'u')
   const differing: string[] = []
@@ -213,7 +213,7 @@ t.test('the patterns of names and of tags know each sign as the checks do', asyn
   t.strictSame(differing, [])
 })
 
-t.test('the published form of times is the one that is read', async t => {
+t.test('the published form of times is the parsed one', async t => {
   const form = new RegExp(timeTextForm)
   const days = '2024-02-29 2023-02-29 2024-04-31 2024-13-01 2024-00-10 1900-02-29 2000-02-29 24-01-01'.split(' ')
   const good = ['', 'T00:00', ' 23:59:59', 'T10:00:00.123456789', 't10:00z']
@@ -237,7 +237,7 @@ const json = 'application/json'
 const nowMs = Date.UTC(2026, 5, 1)
 const check = createReadingCheck({ collectsCustom: true })
 
-t.test('the contract takes the readings that the check takes, and no others', t => {
+t.test('the contract accepts the same readings as the check', t => {
   const { content } = operation('PUT', '/api/log').requestBody ?? {}
   const { min, max } = defaultRanges.temperature
   const odd = [null, undefined, '21', true, [], {}, min, max, min - 0.001, max + 0.001, 0, 103, 103.5, -1, 1100, 2000]
@@ -253,7 +253,7 @@ t.test('the contract takes the readings that the check takes, and no others', t 
   let accepted = 0
   fc.assert(
     fc.property(reading, sentFields => {
-      // A body comes from JSON, where nothing is undefined.
+      // A JSON body cannot contain undefined.
       const sent = JSON.parse(JSON.stringify({ device: 'porch', ...sentFields })) as Json
       const { ok } = check(sent, nowMs)
       if (ok) accepted++
@@ -268,7 +268,7 @@ t.test('the contract takes the readings that the check takes, and no others', t 
   t.end()
 })
 
-/** Whether a parameter takes a text, as a client that follows the contract would send it. */
+/** Whether a parameter accepts a text that a client following the contract would send. */
 function takes({ schema }: Parameter, text: string): boolean {
   const isWhole = schema['type'] === 'integer'
   if (isWhole && !/^(?:0|-?[1-9]\d{0,8})$/.test(text)) return false
@@ -286,7 +286,7 @@ const queryTexts = fc.oneof(
   fc.constantFrom(...numberTexts, ...listTexts, ...longLists, ...longTexts),
 )
 
-t.test('the parameters of analyses and of the fleet are those of their checks', t => {
+t.test('the parameters of analyses and of the fleet match their checks', t => {
   const analyses = {
     '/api/compare_data': CompareParameters,
     '/api/detail_data/{device}': DetailParameters,
@@ -308,7 +308,7 @@ t.test('the parameters of analyses and of the fleet are those of their checks', 
   t.end()
 })
 
-t.test('the tags by which the fleet is filtered are those of their check', async t => {
+t.test('the tags that filter the fleet match their check', async t => {
   const tag = (operation('GET', '/api/fleet').parameters ?? []).find(({ name }) => name === 'tag')
   const tags = ['site:berlin', 'room:*', 'a:b:*', 'site', 'site:', '*:*', 'Site:a', 'a:b,c', 'a: b', '']
   const content = { [json]: { schema: tag?.schema ?? {} } }
@@ -318,7 +318,7 @@ t.test('the tags by which the fleet is filtered are those of their check', async
   }
 })
 
-t.test('the parameters of events are those of their check', t => {
+t.test('the parameters of events match their check', t => {
   const none = { all: () => [], active: () => [], tagged: () => ({ all: [], active: [] }) }
   const reader = everybody({ get: () => ({ number: 0 }) as never, ...none })
   const isTaken = (query: object) => {
@@ -348,7 +348,7 @@ t.test('the parameters of events are those of their check', t => {
   t.end()
 })
 
-t.test('hours and days in paths are those of their checks', t => {
+t.test('hours and days in paths match their checks', t => {
   const parameterOf = (path: string, wanted: string) => {
     const found = operation('GET', path).parameters?.find(({ name }) => name === wanted)
     if (found === undefined) throw new Error(`${path} has no ${wanted}`)
@@ -370,11 +370,11 @@ t.test('hours and days in paths are those of their checks', t => {
   t.end()
 })
 
-t.test('each refusal of the logger stands in the contract of an operation', t => {
+t.test('each rejection of the logger is in the contract of an operation', t => {
   const responses = Object.values(document.paths).flatMap(methods =>
     Object.values(methods).flatMap(({ responses }) => Object.values(responses)),
   )
-  // The server gives these whatever the operation is, and CANCELLED reaches no client.
+  // The server returns these for any operation, and CANCELLED reaches no client.
   const others = ['BAD_REQUEST', 'NOT_FOUND', 'METHOD_NOT_ALLOWED', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE', 'INTERNAL']
   const listed = Object.entries(loggerErrors).filter(
     ([code]) => ![...others, 'NOT_IMPLEMENTED', 'CANCELLED'].includes(code),
@@ -384,7 +384,7 @@ t.test('each refusal of the logger stands in the contract of an operation', t =>
   t.end()
 })
 
-t.test('every read names its subject, and has the parameters of it', t => {
+t.test('every read declares its subject, and has its parameters', t => {
   const reads = logger.operations.flatMap(operation => (operation.method === 'GET' ? [operation] : []))
   t.ok(reads.length >= 13)
   for (const { path, subject, parameters } of reads) {
@@ -395,13 +395,13 @@ t.test('every read names its subject, and has the parameters of it', t => {
   }
   const [read] = reads
   if (read === undefined) throw new Error('there are reads')
-  // @ts-expect-error A read that is about nothing cannot be declared.
+  // @ts-expect-error A read without a subject cannot be declared.
   const about: LoggerOperation = { ...read, subject: undefined }
   t.ok(about)
   t.end()
 })
 
-t.test('with private reads, each read of the contract asks for a credential', async t => {
+t.test('with private reads, each read of the contract requires a credential', async t => {
   const { paths } = createOpenApi([publishOperations(publishedLogger(privateReads({} as never)))])
   const gets = Object.values(paths).flatMap(({ get }) => get ?? [])
   t.ok(gets.length >= 13)

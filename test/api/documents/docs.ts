@@ -1,4 +1,4 @@
-/** The documentation: the published contract, valid and with the parts of all families, and its pages as a person reads them. */
+/** The documentation: the published contract, valid and with the parts of all families, and its pages. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix, resolve } from 'node:path'
@@ -38,7 +38,7 @@ t.test('the contract is a valid OpenAPI 3.1 document', async t => {
   t.equal(validator.version, '3.1')
 })
 
-t.test('every reference leads to something, and every operation id is there once', async t => {
+t.test('every reference resolves, and every operation id is unique', async t => {
   const { schemas } = document.components
   const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
     ([, name = '']) => name,
@@ -52,7 +52,7 @@ t.test('every reference leads to something, and every operation id is there once
   t.strictSame(new Set(schemes), new Set(Object.keys(document.components.securitySchemes)))
 })
 
-t.test('client generators take every schema', async t => {
+t.test('client generators accept every schema', async t => {
   const found: string[] = []
   const look = (value: unknown, place: string) => {
     if (typeof value !== 'object' || value === null) return
@@ -67,26 +67,26 @@ t.test('client generators take every schema', async t => {
   t.strictSame(found, [])
 })
 
-/** Faults at which a client generator stops, or makes code that does not work. */
+/** Faults that stop a client generator, or lead to broken code. */
 function schemaFaults(schema: Record<string, unknown>): string[] {
   const { const: constant, type, format, anyOf, maximum, not } = schema
   return [
-    // openapi-python-client: the document is refused; an array of a length says the same.
+    // openapi-python-client rejects the document. An array of a length is equivalent.
     ...(['items', 'additionalItems'].some(name => schema[name] === false) ? ['a boolean as the schema of items'] : []),
     ...('prefixItems' in schema ? ['a tuple'] : []),
     // openapi-python-client: the generated module does not load.
     ...(['number', 'boolean'].includes(typeof constant) ? [`the constant ${constant}`] : []),
-    // openapi-generator: numbers of 32 bits.
+    // openapi-generator uses numbers of 32 bits.
     ...(type === 'integer' && Number(maximum) > 2 ** 31 && format !== 'int64' ? ['an integer without int64'] : []),
-    // openapi-generator: a class for each step.
+    // openapi-generator creates a class for each level.
     ...(Array.isArray(anyOf) && anyOf.some(branch => 'anyOf' in branch) ? ['anyOf within anyOf'] : []),
-    // Ignored by most, so the type has any member.
+    // Most generators ignore it, so the type has any member.
     ...('propertyNames' in schema ? ['propertyNames'] : []),
-    // openapi-python-client: the dictionary that members are read from has this name.
+    // openapi-python-client gives this name to the dictionary of members.
     ...(isSpoiltByD(schema) ? ['a member before or beside d'] : []),
-    // openapi-generator: two members of one name.
+    // openapi-generator creates two members of one name.
     ...(hasOneNameTwice(schema) ? ['a name in two spellings'] : []),
-    // openapi-generator for Python: it ends there.
+    // openapi-generator for Python stops there.
     ...(JSON.stringify(not ?? '').includes('"type":"null"') ? ['null as a type that is excluded'] : []),
   ]
 }
@@ -102,7 +102,7 @@ function isSpoiltByD({ properties, required = [], additionalProperties }: Record
   return names.includes('d') && !(isLast && additionalProperties === false)
 }
 
-/** Of openapi-python-client: models of one name, and a model in a variable that has the type of a member. */
+/** Faults for openapi-python-client: models of one name, and a model in a variable that has the type of a member. */
 function componentFaults(name: string, schema: Record<string, unknown>): string[] {
   const own = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
   return [
@@ -120,7 +120,7 @@ function hasInnerObject({ properties = {} }: Record<string, unknown>): boolean {
   return Object.values(properties as Record<string, object>).some(member => 'properties' in member)
 }
 
-t.test('a client that is made with the configuration of the guide knows the form of a body by its type', async t => {
+t.test("a client generated with the guide's configuration selects the form of a body by its type", async t => {
   const guide = readFileSync(resolve(import.meta.dirname, '../../../docs/reads.md'), 'utf8')
   const advised = [...guide.matchAll(/^ {2}(\S+\/\S+): application\/octet-stream$/gm)].map(([, type]) => type)
   t.ok(advised.length > 2)
@@ -134,7 +134,7 @@ t.test('a client that is made with the configuration of the guide knows the form
   }
 })
 
-t.test('every operation has all that a client needs', async t => {
+t.test('every operation is complete for clients', async t => {
   const named = document.tags.map(({ name }: { name: string }) => name)
   for (const { method, path, operation } of operations) {
     const place = `${method} ${path}`
@@ -144,7 +144,7 @@ t.test('every operation has all that a client needs', async t => {
     t.ok(Array.isArray(security), `${place}: who may`)
     const statuses = Object.keys(responses)
     t.ok(statuses.some(status => status < '400') && statuses.includes('500'), `${place}: statuses`)
-    // An id of any length is one that is unknown.
+    // An id of any length is an unknown one.
     const isAnyLength = !path.includes('{') || path.startsWith('/api/v1/contentfiles/')
     t.ok(isAnyLength || statuses.includes('414'), `${place}: a path that is too long`)
   }
@@ -163,13 +163,13 @@ t.test('the contract has the parts of all families', async t => {
   t.match(document.components.securitySchemes, { basicKey: { type: 'http', scheme: 'basic' } })
 })
 
-t.test('two different things of one name are a mistake, the same twice is none', async t => {
+t.test('two different definitions of one name are an error, equal ones are not', async t => {
   const one: Contract = { tags: [], paths: {}, schemas: { Device: { type: 'object' } }, securitySchemes: {} }
   t.throws(() => createOpenApi([one, { ...one, schemas: { Device: { type: 'string' } } }]), /Device/)
   t.strictSame(createOpenApi([one, one]).components.schemas, one.schemas)
 })
 
-t.test('the account service has the operations of the interface, with the ids that FastAPI makes', async t => {
+t.test("the account service has the operations of the interface, with FastAPI's ids", async t => {
   const { paths, components } = document
   const found = operations.flatMap(({ method, path }) =>
     path.startsWith('/v1/auth/') ? [`${method} ${path.slice(9)}`] : [],
@@ -203,7 +203,7 @@ t.test('the account service has the operations of the interface, with the ids th
   t.notMatch(JSON.stringify(document), /\$defs|"\$schema"/)
 })
 
-t.test('the reference is for this machine and for administrators, the guides are for all', async t => {
+t.test('the reference is for loopback and for administrators, the guides are public', async t => {
   const guarded = fastify()
   t.teardown(() => guarded.close())
   const isAdmin = async ({ headers: sent }: { headers: object }) => 'authorization' in sent
@@ -249,14 +249,14 @@ interface Read {
 
 const read = new Map<string, Promise<Read>>()
 
-/** Reads a page, which has to be well-formed. */
+/** Fetches a page, which must be well-formed. */
 function readPage(url: string): Promise<Read> {
-  const known = read.get(url) ?? readAnew(url)
+  const known = read.get(url) ?? fetchPage(url)
   read.set(url, known)
   return known
 }
 
-async function readAnew(url: string): Promise<Read> {
+async function fetchPage(url: string): Promise<Read> {
   const { statusCode, body, headers } = await app.inject({ url, ...local })
   const [ids, links]: [string[], string[]] = [[], []]
   if (String(headers['content-type']).startsWith('text/html')) {
@@ -279,7 +279,7 @@ function walk(node: Parameters<typeof defaultTreeAdapter.getChildNodes>[0], ids:
   }
 }
 
-/** The links within the documentation that lead nowhere. */
+/** The broken links within the documentation. */
 async function brokenLinksOf(url: string): Promise<string[]> {
   const { links } = await readPage(url)
   const targets = links.map(link => new URL(link, `http://localhost${url}`))
@@ -293,7 +293,7 @@ async function brokenLinksOf(url: string): Promise<string[]> {
   return broken
 }
 
-t.test('every guide is served to everybody, and its links and anchors lead somewhere', async t => {
+t.test('every guide is public, and its links and anchors resolve', async t => {
   t.ok(guideFiles.length > 20)
   const home = await readPage('/docs')
   for (const file of guideFiles) {
@@ -314,7 +314,7 @@ t.test('a link of a guide leads to a file of the sources, as on GitHub', async t
   }
 })
 
-t.test('links of the web pages into the statistics lead somewhere', async t => {
+t.test('links of the web pages into the statistics resolve', async t => {
   const { ids } = await readPage('/docs/statistics')
   const files = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8' })
   const sources = files.filter(name => /\.tsx?$/.test(name)).map(name => readFileSync(join(root, 'web', name), 'utf8'))
@@ -345,7 +345,7 @@ t.test('every operation has a page with its example, arguments and schemas', asy
   t.match(added, '<td><code>errors[].index</code></td>')
 })
 
-t.test('an example is one that the schema takes, but for texts that are to be replaced', async t => {
+t.test('the schema accepts each example, except for placeholders', async t => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   const { schemas } = published.components
   for (const { operation } of operations) {
@@ -356,7 +356,7 @@ t.test('an example is one that the schema takes, but for texts that are to be re
       const value = exampleOf(schema, schemas, '')
       const validate = ajv.compile({ ...schema, components: { schemas } } as Json)
       validate(value)
-      // A text that is to be replaced also fails the other branches of its union.
+      // A placeholder also fails the other branches of its union.
       const isOfText = /\/(?:pattern|minLength|anyOf|oneOf)\b/
       const faults = (validate.errors ?? []).filter(({ schemaPath }) => !isOfText.test(schemaPath))
       t.strictSame(faults, [], `${operation.operationId}: ${JSON.stringify(value)}`)
@@ -395,7 +395,7 @@ t.test('guides and operations are found by their words', async t => {
   t.notMatch(body, /\w<mark>|<\/mark>\w/, 'no part of a word is marked')
 })
 
-t.test('a search names how many sections it has found, and takes any text', async t => {
+t.test('a search shows the number of sections found, for any text', async t => {
   const cases: [query: string, text: string | RegExp][] = [
     ['', 'Type words to search for.'],
     ['?q=%20', 'Type words to search for.'],
@@ -411,7 +411,7 @@ t.test('a search names how many sections it has found, and takes any text', asyn
   }
 })
 
-t.test('pictures are served, other addresses of a page lead to it, and unknown ones nowhere', async t => {
+t.test('pictures are served, other addresses of a page redirect to it, and unknown ones are 404', async t => {
   const picture = await app.inject({ url: '/docs/images/fleet.png', ...away })
   const pictureHeaders = { 'content-type': 'image/png', 'content-security-policy': "default-src 'none'" }
   t.match(picture, { statusCode: 200, headers: pictureHeaders })
@@ -423,7 +423,7 @@ t.test('pictures are served, other addresses of a page lead to it, and unknown o
   }
 })
 
-t.test('a page is small on the wire', async t => {
+t.test('a page has a small transfer size', async t => {
   const bytes = async (url: string) => {
     const headers = { ...local.headers, 'accept-encoding': 'gzip' }
     const { rawPayload, headers: answered } = await app.inject({ url, headers })
@@ -435,7 +435,7 @@ t.test('a page is small on the wire', async t => {
   }
 })
 
-t.test('the pages are for a keyboard, a phone and the dark', async t => {
+t.test('the pages support a keyboard, a phone and the dark scheme', async t => {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const browser = await openBrowser()
   t.teardown(() => browser.close())

@@ -1,4 +1,4 @@
-/** The error tables of the families: each code has a status and a text, and is written in the shape of its family. */
+/** The error tables of the families: each code has a status and a text, and is rendered in the shape of its family. */
 
 import { STATUS_CODES } from 'node:http'
 import { type FastifyReply, fastify } from 'fastify'
@@ -48,7 +48,7 @@ test('a code has one status in all families that have it', async t => {
   }
 })
 
-test('a cause that several families have has one text and one Retry-After', async t => {
+test('a cause shared by several families has one text and one Retry-After', async t => {
   for (const [code, { status, text, ...more }] of Object.entries<ErrorEntry>(commonErrors)) {
     const having = Object.entries({ ...tables, accounts: accountErrors }).filter(([, table]) => code in table)
     t.ok(having.length > 1, `${code} is of several families`)
@@ -57,7 +57,7 @@ test('a cause that several families have has one text and one Retry-After', asyn
   }
 })
 
-test('each family writes every one of its codes in its own shape', async t => {
+test('each family renders every one of its codes in its shape', async t => {
   const app = fastify()
   t.teardown(() => app.close())
   type Writer = readonly [table: ErrorTable, send: (reply: FastifyReply, code: never) => unknown, bodyOf: BodyOf]

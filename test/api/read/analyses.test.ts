@@ -1,4 +1,4 @@
-/** Analyses over HTTP with a real QuestDB and a clock of the test's own: how they are cached, refused and broken off, and their windows. */
+/** Analyses over HTTP with a real QuestDB and the test's clock: caching, rejections, cancellation, and windows. */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import http from 'node:http'
@@ -23,7 +23,7 @@ const minuteMs = 60_000
 const paths = ['stats_data', 'detail_data', 'daily_summary', 'past_window_data'].map(name => `/${name}/Porch`)
 const allPaths = [...paths, '/compare_data?a=Porch&b=Porch']
 
-/** The routes, with readings that come over the PostgreSQL protocol alone and so through a gate. */
+/** The routes, with readings that pass a gate on the PostgreSQL protocol. */
 async function serve(t: TestHooks, time: string, limits: Partial<QueryLimits> = {}) {
   const gate = await openGate(t, questdb.address.pg)
   const query = queryAt(t, gate.address, time, { limits })
@@ -51,7 +51,7 @@ const dayMs = 24 * hourMs
 const local = createLocalTime('Europe/Berlin')
 const text = (timeMs: number) => local.text(timeMs * 1000)
 const windowsNowMs = Date.parse('2025-05-10T12:20:00Z')
-/** A full hour of three days ago; `Whole` goes on after it, `Cut` does not. */
+/** A full hour of three days ago. `Whole` continues after it, `Cut` does not. */
 const endMs = Math.floor(windowsNowMs / hourMs) * hourMs - 3 * dayMs
 const days = 40
 const [whole, cut, other] = ['Whole', 'Cut', 'Other'].map(name => ({ ...plainDevice, ...makeDevice(name) }))
@@ -80,7 +80,7 @@ async function serveWindows(t: TestHooks) {
 const askWindow = await serveWindows(t)
 const refusesWindow = refusing(askWindow)
 
-t.test('an answer is given while the next one is made, and then the next one is', async t => {
+t.test('a cached response is served while the next one is computed, then the new one', async t => {
   const { gate, query, ask, write } = await serve(t, '2025-03-05T12:00:10Z')
   await write('2025-03-05T11:59:00Z', 100)
   for (const path of allPaths) await ask(path)
@@ -108,7 +108,7 @@ t.test('an answer is given while the next one is made, and then the next one is'
   t.match(jsonOf(await ask('/stats_data/Porch')), { n_samples: 101 })
 })
 
-t.test('a device that reports seldom is looked at as seldom, up to five minutes', async t => {
+t.test('a device that reports rarely is refreshed as rarely, up to five minutes', async t => {
   const { gate, query, device, ask, write } = await serve(t, '2025-03-07T12:00:10Z')
   device.expected_interval_seconds = 200
   await ask('/detail_data/Porch')
@@ -150,7 +150,7 @@ t.test('statistics have their age at the second of the request, and their tag ch
   t.match(jsonOf(silent).reliability.gaps[0], { ongoing: true, end: null })
 })
 
-t.test('when the last client has left, the thread is free for others', async t => {
+t.test('the thread is free for others when the last client has left', async t => {
   const { gate, query, ask, port } = await serve(t, '2025-03-11T12:00:10Z', { analysisThreadsMax: 1 })
   await ask('/stats_data/Porch')
   gate.hold()
@@ -169,7 +169,7 @@ t.test('when the last client has left, the thread is free for others', async t =
   t.equal((await others).status, 200)
 })
 
-t.test('an answer that would be made of too many readings is refused, and that is remembered', async t => {
+t.test('a response from too many readings is rejected, and the rejection is cached', async t => {
   const limits = { analysisRowsMax: 50, lightRowsMax: 50 }
   const { gate, ask, refuses, write } = await serve(t, '2025-03-13T12:00:10Z', limits)
   await write('2025-03-13T12:00:00Z', 51)
@@ -185,7 +185,7 @@ t.test('an answer that would be made of too many readings is refused, and that i
   t.equal((await ask('/compare_data?a=Porch&b=Porch')).status, 200)
 })
 
-t.test('a few days with too many readings for a light query are summed up by the other pool', async t => {
+t.test('a few days with too many readings for a light query are aggregated by the other pool', async t => {
   const { ask, write } = await serve(t, '2025-03-15T12:00:10Z', { lightRowsMax: 50 })
   await write('2025-03-15T12:00:00Z', 51)
   t.match(jsonOf(await ask('/daily_summary/Porch')).days.at(-1), { temperature: { count: 51 } })
@@ -229,14 +229,14 @@ const analyses = [
   `compare_data?a=Cut&b=Other&preset=3d&end=${end}`,
 ]
 
-t.test('an answer of an earlier moment is what it was then, whatever has come since', async t => {
+t.test('a response for an earlier moment does not change with later readings', async t => {
   for (const path of analyses) {
     const [cut, whole] = [await jsonAt(`/${path}`), await jsonAt(`/${path.replace('Cut', 'Whole')}`)]
     t.equal(JSON.stringify(whole).replace('"Whole"', '"Cut"'), JSON.stringify(cut), path)
   }
 })
 
-t.test('a window begins with its start, and its end is not in it', async t => {
+t.test('a window includes its start, and excludes its end', async t => {
   const stats = await jsonAt(`/stats_data/Whole?start=${start}&end=${end}`)
   t.match(stats.window, { start: text(start), end: text(end - quarterMs), days: 10, truncated: false })
   t.equal(stats.n_samples, (10 * dayMs) / quarterMs)
@@ -260,7 +260,7 @@ t.test('a window begins with its start, and its end is not in it', async t => {
   t.match(await jsonAt(`/past_window_data/Whole?end=${end}`), { today: { date: text(end - 1).slice(0, 10) } })
 })
 
-t.test('a window without readings, or before all of them, is answered in the same shape', async t => {
+t.test('a window without readings, or before all of them, has the same shape', async t => {
   for (const path of analyses) {
     const early = path.replaceAll(String(start), '100000000').replaceAll(String(end), '864000000')
     const answer = await jsonAt(`/${early.replace(String(end - 30 * dayMs), '0')}`)
@@ -279,7 +279,7 @@ t.test('an end in the future is now, and the days of a silent device end with it
   t.equal((await jsonAt('/daily_summary/Other?days=5')).days.length, 5, 'a device without a reading')
 })
 
-t.test('a wrong window is refused with what is allowed', async t => {
+t.test('a wrong window is rejected with the allowed values', async t => {
   const [year, invalid] = [366 * dayMs, /^end must be ISO 8601 with a zone, or epoch milliseconds$/]
   for (const name of ['stats_data', 'daily_summary', 'changes', 'detail_data']) {
     const path = `/${name}/Whole`
@@ -301,7 +301,7 @@ t.test('a wrong window is refused with what is allowed', async t => {
   await refusesWindow(t, `${compare}&start=${start}&end=${end}&preset=7d`, 400, /^start and preset do not go together$/)
 })
 
-t.test('a wrong parameter is refused with what is allowed, and an unknown device as such', async t => {
+t.test('a wrong parameter is rejected with the allowed values, and an unknown device as such', async t => {
   const wholeDays = /^days must be a whole number from 1 to 366$/
   for (const text of ['0', '367', '1e1', '', '1&days=2']) {
     await refusesWindow(t, `/stats_data/Whole?days=${text}`, 400, wholeDays)
@@ -322,7 +322,7 @@ t.test('a wrong parameter is refused with what is allowed, and an unknown device
   for (const path of unknown) await refusesWindow(t, path, 404, /^device unknown$/)
 })
 
-t.test('a comparison with a device that has no readings has one side', async t => {
+t.test('a comparison with a device without readings has one side', async t => {
   const one = await jsonAt(`/compare_data?a=Whole&b=Other&preset=1d&end=${end}`)
   t.match(one, { preset: '24h', temperature: { b: [], diff: [], stats: { n: 0 } } })
   t.equal(one.temperature.a.length, 24)

@@ -1,4 +1,4 @@
-/** The contact of a silent device: its neighbours, and its rejected readings and failed sign-ins for those who may see them. */
+/** The contact of a silent device: its neighbours, and its rejected readings and failed sign-ins for permitted readers. */
 
 import t from 'tap'
 import { contactGroup } from '../../../api/read/contact.ts'

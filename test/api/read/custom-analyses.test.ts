@@ -1,4 +1,4 @@
-/** Metrics beside the five in the analyses, ranges and the live state: each kind by its own figures, of readings in real databases. */
+/** Custom metrics in the analyses, ranges and the live state: the figures of each kind, from readings in real databases. */
 
 import t, { type Test } from 'tap'
 import { counterIncrease } from '../../../analytics/counter/counter-increase.ts'
@@ -31,7 +31,7 @@ const room = await addDevice('Room', { profile: 'indoor' })
 await world.addMetric({ name: 'outdoor_temperature', title: 'Outdoors', unit: '°C', kind: 'gauge', decimals: 1 })
 await world.addMetric({ name: 'sap_flow', title: 'Sap flow', unit: 'L/h', kind: 'rate', decimals: 3 })
 
-/** The total of rain starts again with the sample at 18:00 of the 9th. */
+/** The total of rain restarts with the sample at 18:00 of the 9th. */
 const resetMs = at('09T18:00')
 const doors = new Map([
   [at('09T08:00'), 1],
@@ -60,7 +60,7 @@ await sendAll(mast, timeMs => {
   const rain = { rain_total: totalAt(timeMs), rain: 0.1 }
   return { temperature: 20, co2: co2At(timeMs), ...rain, wind_direction, wind_speed: 4, ...doorAt(doors, timeMs) }
 })
-/** It has two hours without a reading, one wild temperature, and no more CO2 from an evening on. */
+/** The device has two hours without a reading, one wild temperature, and no CO2 after an evening. */
 const ofOdd = times.filter(timeMs => timeMs < at('08T18:00') || timeMs >= at('08T20:00'))
 await sendAll(
   odd,
@@ -89,7 +89,7 @@ const { port } = await serveGroups(t, analysesGroup(openReads(world.devices), op
 const ask = readClient(port)
 const refuses = refusing(ask)
 
-// Other devices have values of now, for a range and the live state.
+// Other devices have current values, for a range and the live state.
 await world.addMetric({ name: 'noise' })
 const station = await world.addDevice('station')
 const bare = await world.addDevice('bare')
@@ -137,7 +137,7 @@ async function json(t: Test, path: string): Promise<any> {
 }
 
 const five = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage']
-/** What Mast has beside the five. */
+/** The custom metrics of Mast. */
 const sent = ['co2', 'rain_total', 'rain', 'wind_direction', 'wind_speed', 'door']
 const increaseOfAll = counterIncrease({
   timesMs: Float64Array.from(times),
@@ -171,13 +171,13 @@ t.test('detail_data: custom metrics are beside the five, point by point', async 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 const hourAt = (hours: any[], text: string) => hours.find(({ t }) => t === at(text))
 
-t.test('detail_data: the hours of a month, each kind by its own figures', async t => {
+t.test('detail_data: the hours of a month, each kind with its figures', async t => {
   const { last_30d_hourly: hours } = await json(t, '/detail_data/Mast?t=1')
   t.match(hourAt(hours.co2, '10T07:00'), { kind: 'gauge', mean: 402.5, min: 400, max: 405, count: 6 })
   const usual = hourAt(hours.rain_total, '10T07:00')
   t.match(usual, { kind: 'counter', count: 6, covered_seconds: 3600, resets: 0, unplaced_increase: 0 })
   t.ok(isNear(usual.increase, 1.2) && isNear(usual.increase_per_second, 1.2 / 3600))
-  // Five times 0.2, and the 0.1 that is seen after the reset.
+  // Five times 0.2, and the 0.1 after the reset.
   t.ok(isNear(hourAt(hours.rain_total, '09T17:00').increase, 1.1))
   t.equal(hourAt(hours.rain_total, '09T18:00').resets, 1)
   const sum = hours.rain_total.reduce((all: number, { increase }: { increase: number }) => all + increase, 0)
@@ -216,7 +216,7 @@ t.test('past_window_data: hours of local days, whole at the ends of a day', asyn
   t.match(today.hours[0].door, { states: [{ state: 0, seconds: 3600 }] }, 'by the value of the evening before')
 })
 
-t.test('daily_summary: local days, each kind by its own figures', async t => {
+t.test('daily_summary: local days, each kind with its figures', async t => {
   const { days, metrics } = await json(t, '/daily_summary/Mast?days=3')
   t.strictSame(new Set(Object.keys(metrics)), new Set(sent))
   const [first, second, today] = days
@@ -238,7 +238,7 @@ t.test('daily_summary: local days, each kind by its own figures', async t => {
   t.strictSame([Object.keys(plainDays[1]), none], [['date', 'hours', 'temperature', 'humidity', 'pressure'], undefined])
 })
 
-t.test('stats_data: gauges have the figures of the five, other kinds their own', async t => {
+t.test('stats_data: gauges have the figures of the five, other kinds separate ones', async t => {
   const stats = await json(t, '/stats_data/Mast')
   t.strictSame(new Set(Object.keys(stats.metrics)), new Set(sent))
   const gauges = ['co2', 'wind_speed']
@@ -268,7 +268,7 @@ t.test('stats_data: gauges have the figures of the five, other kinds their own',
   t.ok(isNear(aggregates.rain.greatest_hour.sum, 0.6))
 })
 
-t.test('a device without custom metrics is answered as before there were any', async t => {
+t.test('responses for a device without custom metrics are unchanged', async t => {
   const [all, none] = [await json(t, '/stats_data/Mast'), await json(t, '/stats_data/Plain')]
   t.equal(none.metrics, undefined)
   t.strictSame(Object.keys(none.aggregates), [...five, 'dew_point'])
@@ -284,7 +284,7 @@ t.test('a device without custom metrics is answered as before there were any', a
   t.equal(past.metrics, undefined)
 })
 
-t.test('compare_data: metrics of both devices by the hour, each kind by its own figures', async t => {
+t.test('compare_data: metrics of both devices by the hour, each kind with its figures', async t => {
   const compared = await json(t, '/compare_data?a=Mast&b=Twin&preset=24h&t=1')
   t.strictSame(new Set(Object.keys(compared.metrics)), new Set(sent.filter(name => name !== 'wind_speed')))
   t.match(compared.co2, { kind: 'gauge', unit: 'ppm', stats: { n: 24, bias: -2, mae: 2 } })
@@ -314,7 +314,7 @@ t.test('compare_data: metrics of both devices by the hour, each kind by its own 
 
 t.test('excursions: one gauge is beyond a threshold', async t => {
   const found = await json(t, `/excursions/Mast?metric=co2&above=403.5&${dayRange}`)
-  // In every hour the last two of six values are beyond it.
+  // The last two of the six values in each hour are beyond it.
   t.match(found, { metric: 'co2', unit: 'ppm', above: 403.5, below: null, for_seconds: 0, episodes_total: 24 })
   t.match(found.total, { count: 24, longest_seconds: 1200, seconds: 28_800, degree_minutes: 480, gap_seconds: 0 })
   t.equal(found.total.covered_seconds, 86_400)
@@ -366,7 +366,7 @@ t.test('anomalies: pages have those of all metrics or of named ones', async t =>
   await refuses(t, '/anomalies/Odd?metrics=smell', 400, /^there is no metric smell here$/)
 })
 
-t.test('changes, normal, forecast: answers have the gauges', async t => {
+t.test('changes, normal, forecast: responses have the gauges', async t => {
   const changes = await json(t, '/changes/Mast')
   t.strictSame(Object.keys(changes.metrics), ['co2', 'wind_speed'])
   t.match(changes.co2, { status: 'insufficient_data', reason: 'few_levels', changes: [] })
@@ -389,7 +389,7 @@ t.test('changes, normal, forecast: answers have the gauges', async t => {
   await refuses(t, '/changes/Mast?days=19', 400, /^days must be a whole number from 20 to 366$/)
 })
 
-t.test('metrics= chooses among those that the device has, and refuses wrong names', async t => {
+t.test("metrics= selects among the device's, and rejects wrong names", async t => {
   const { today, metrics } = await json(t, '/past_window_data/Mast?metrics=co2,temperature,battery_voltage')
   t.strictSame(Object.keys(metrics), ['co2', 'battery_voltage'])
   const names = ['hour', 'd', 'temperature', 'humidity', 'pressure', 'co2', 'battery_voltage']
@@ -407,7 +407,7 @@ t.test('metrics= chooses among those that the device has, and refuses wrong name
   }
 })
 
-t.test('a range has the custom metrics, as many columns as are asked for', async t => {
+t.test('a range has the custom metrics, with as many columns as requested', async t => {
   const ts = (second: number) => startMs + second * 1000
   t.strictSame(await rows('station'), [
     { ts: ts(0), ...quantities(0), co2: 400, rain: 0.2 },

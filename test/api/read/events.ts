@@ -1,4 +1,4 @@
-/** Server-sent events: every reading once and in order, resumption, slow clients; what is stored is made up. */
+/** Server-sent events: every reading once and in order, resumption, slow clients. The readings are generated. */
 
 import { once } from 'node:events'
 import fc from 'fast-check'
@@ -64,7 +64,7 @@ interface SentEvent {
   data: { device: string; ts: number; values: { temperature: number }; state: string }
 }
 
-/** Reads blocks as the `EventSource` of a browser does. */
+/** Parses blocks like the `EventSource` of a browser. */
 function eventsIn(text: string): SentEvent[] {
   return text.split('\n\n').flatMap(block => {
     const fields = block.split('\n').map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
@@ -134,7 +134,7 @@ const hasEvents = (client: ReturnType<typeof listen>, count: number) =>
   waitFor(`${count} events are sent`, () => client.events().length === count)
 
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
-/** Readings of the three devices in turns. */
+/** Readings of the three devices in rotation. */
 const inTurns = (values: readonly number[]): Made[] => values.map(value => ({ device: value % 3, value }))
 
 test('values without a column have the names of their metrics, in the memory of the window', async t => {
@@ -169,7 +169,7 @@ test('values without a column have the names of their metrics, in the memory of 
   t.strictSame(late.values(), [], 'readings that are gone are not sent')
 })
 
-test('each client gets what it has asked for, in order, and all get the same bytes', async t => {
+test('each client gets the requested events, in order, and all get the same bytes', async t => {
   const { hub } = open(t)
   const [first, second] = [listen(hub), listen(hub)]
   const some = listen(hub, { devices: [0, 2] })
@@ -189,7 +189,7 @@ test('each client gets what it has asked for, in order, and all get the same byt
   t.strictSame(states.events(), [])
 })
 
-test('whoever comes back with the last cursor gets the rest, wherever it was cut', async t => {
+test('a client that resumes with its last cursor gets the rest, from any position', async t => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 6 }),
@@ -259,7 +259,7 @@ test('a cursor that is too old, overwritten or of another run gets a reset', asy
   await resets(`${run}-20010`, true)
 })
 
-test('where readings were missed every client gets a reset, and goes on behind it', async t => {
+test('after missed readings every client gets a reset, and continues after it', async t => {
   const { hub } = open(t)
   const stays = listen(hub)
   hub.store(stored(inTurns(numbers(3))))
@@ -273,7 +273,7 @@ test('where readings were missed every client gets a reset, and goes on behind i
   t.equal(back.events()[0]?.event, 'reset', 'who comes back from before')
 })
 
-test('a client gets what its owner and its tags allow at the moment, also after a break', async t => {
+test('a client gets the events that its owner and its tags allow at the moment, also after a break', async t => {
   const owners = [7, 8, 7]
   const tagged = [true, false, true]
   const { hub } = open(t, { ownerOf: device => owners[device] })
@@ -286,7 +286,7 @@ test('a client gets what its owner and its tags allow at the moment, also after 
     tagged: listen(hub, { isTagged }),
     taggedHers: listen(hub, { isTagged, owner: 7 }),
     taggedSome: listen(hub, { isTagged, devices: [0, 1] }),
-    nobody: listen(hub, { owner: 9 }),
+    stranger: listen(hub, { owner: 9 }),
   }
   const valuesOf = () => Object.fromEntries(Object.entries(limited).map(([name, client]) => [name, client.values()]))
   const [states, taggedStates] = [
@@ -299,7 +299,7 @@ test('a client gets what its owner and its tags allow at the moment, also after 
   await hasEvents(all, 8)
   t.strictSame(hers.values(), [0, 2, 3, 5])
   const before = { his: [1, 4], some: [0, 3], tagged: [0, 2, 3, 5], taggedHers: [0, 2, 3, 5], taggedSome: [0, 3] }
-  t.strictSame(valuesOf(), { ...before, nobody: [] })
+  t.strictSame(valuesOf(), { ...before, stranger: [] })
   const id = hers.lastId() ?? ''
   hers.leave()
   owners[1] = 7
@@ -318,13 +318,13 @@ test('a client gets what its owner and its tags allow at the moment, also after 
     tagged: [...before.tagged, 7, 8],
     taggedHers: [...before.taggedHers, 7],
     taggedSome: [...before.taggedSome, 7],
-    nobody: [],
+    stranger: [],
   })
   t.strictSame(states.dataOf('state'), [{ device: 'attic', state: 'silent' }])
   t.match(taggedStates.dataOf('state'), [{ state: 'late' }, { device: 'attic', state: 'fresh' }])
 })
 
-test('a client that took nothing for long gets the last reading of each device', async t => {
+test('a client that read nothing for long gets the last reading of each device', async t => {
   const { hub } = open(t)
   const [slow, quick] = [listen(hub), listen(hub)]
   slow.client.takes = false
@@ -341,7 +341,7 @@ test('a client that took nothing for long gets the last reading of each device',
   t.strictSame(slow.values(), [0, 4998, 4999, 5000])
 })
 
-test('a client that goes on taking nothing is cut off', async t => {
+test('a client that continues to read nothing is disconnected', async t => {
   const { hub, clock, metered } = open(t, { beatMs: 5 })
   const [slow, quick] = [listen(hub), listen(hub)]
   slow.client.takes = false
@@ -359,7 +359,7 @@ test('a client that goes on taking nothing is cut off', async t => {
   t.strictSame(await metered(), [1, 0, 1], 'beats are no events')
 })
 
-test('a client that was only a little behind gets all of it', async t => {
+test('a client slightly behind gets all events', async t => {
   const { hub } = open(t)
   const [behind, quick] = [listen(hub), listen(hub)]
   behind.client.takes = false
@@ -373,7 +373,7 @@ test('a client that was only a little behind gets all of it', async t => {
   t.strictSame(behind.values(), numbers(1500))
 })
 
-test('of more readings than a tick sends, the last one of each device comes, in order', async t => {
+test('if a tick has too many readings, the last one of each device is sent, in order', async t => {
   const { hub } = open(t, { tickMs: 50 })
   const client = listen(hub)
   hub.store(stored(inTurns(numbers(9000))))
@@ -381,7 +381,7 @@ test('of more readings than a tick sends, the last one of each device comes, in 
   t.strictSame(client.values(), [8997, 8998, 8999])
 })
 
-test('states come behind the readings before them, also after a break', async t => {
+test('states follow the readings before them, also after a break', async t => {
   const { hub } = open(t)
   const [all, attic, states] = [listen(hub), listen(hub, { devices: [1] }), listen(hub, { statesOnly: true })]
   hub.store(stored(inTurns([0])))
@@ -407,7 +407,7 @@ function firing(id: string, owner: number | null, device = 1): ChangedAlert {
   return { device, owner, data: { id, ...of, state, severity, flapping: false, acknowledged: false, at } }
 }
 
-test('an alert is sent to who may see its rule, also after a break, and to nobody else', async t => {
+test('an alert is sent only to readers of its rule, also after a break', async t => {
   const { hub } = open(t)
   const ofAll = () => true
   const ofSeven = ({ owner }: { owner: number | null }) => owner === 7
@@ -428,11 +428,11 @@ test('an alert is sent to who may see its rule, also after a break, and to nobod
   await haveState(everybody, admin, attic)
   t.strictSame(everybody.dataOf('alert'), [])
   t.strictSame(admin.dataOf('alert'), [ofService.data, ofAccount.data, ofSite.data])
-  t.strictSame(seven.dataOf('alert'), [ofAccount.data, ofSite.data], 'also on a device of somebody else')
+  t.strictSame(seven.dataOf('alert'), [ofAccount.data, ofSite.data], 'also on a device of another owner')
   t.strictSame(attic.dataOf('alert'), [ofService.data, ofAccount.data], 'of the devices that it has asked for')
-  const [nobody, back] = [listen(hub, { last }), listen(hub, { last, alerts: ofSeven })]
-  await haveState(nobody, back)
-  t.strictSame(nobody.dataOf('alert'), [])
+  const [stranger, back] = [listen(hub, { last }), listen(hub, { last, alerts: ofSeven })]
+  await haveState(stranger, back)
+  t.strictSame(stranger.dataOf('alert'), [])
   t.strictSame(back.dataOf('alert'), [ofAccount.data, ofSite.data])
 })
 
@@ -460,7 +460,7 @@ test('a client that resumes receives no name of a removed device, and the end of
   ])
 })
 
-test('events are counted by client, and clients while they are there', async t => {
+test('events are counted by client, and clients while they are connected', async t => {
   const { hub, metered } = open(t)
   t.strictSame(await metered(), [0, 0, 0])
   const [all, attic] = [listen(hub), listen(hub, { devices: [1] })]
@@ -476,7 +476,7 @@ test('events are counted by client, and clients while they are there', async t =
   t.strictSame(await metered(), [0, 11, 0], 'who leaves is not dropped')
 })
 
-test('a beat carries a cursor to clients whose devices say nothing', async t => {
+test('a heartbeat sends a cursor to clients whose devices are silent', async t => {
   const { hub } = open(t, { beatMs: 5 })
   const quiet = listen(hub, { devices: [2] })
   hub.store(stored([{ device: 0, value: 1 }]))
@@ -485,7 +485,7 @@ test('a beat carries a cursor to clients whose devices say nothing', async t => 
   t.strictSame(quiet.events(), [])
 })
 
-test('events fit the contract', async t => {
+test('events match the contract', async t => {
   const { operation, fault } = createContractChecker(published)
   const stream = operation('GET', '/api/events').responses['200']?.content?.['text/event-stream']?.schema
   t.match(stream, { type: 'string', contentMediaType: 'text/event-stream' })
@@ -538,7 +538,7 @@ async function openRoute(
 const head = (query = '') => `GET /api/events${query} HTTP/1.1\r\nhost: test\r\n\r\n`
 const valuesIn = (text: string) => [...text.matchAll(/"temperature":(\d+)/g)].map(([, value]) => Number(value))
 
-test('the route names what is wrong, and has a limit', async t => {
+test('the route names the fault, and has a limit', async t => {
   const { app, url, store } = await openRoute(t, 2)
   const ask = async (query: string) => {
     const answer = await fetch(`${url}/events${query}`, { method: 'GET' })
@@ -594,23 +594,23 @@ test('an address has a share of the streams, and so has a credential', async t =
   t.match((await ask(asked.url, '127.0.0.4')).received(), refusal('of this account or device'))
 })
 
-test('the route asks whose alerts a request may see, and again after a while', async t => {
+test('the route checks whose alerts a request may see, and repeats the check', async t => {
   const listeners: ((alert: ChangedAlert) => void)[] = []
   const { url } = await openRoute(t, 10, 10, undefined, {
     lifetimeMs: 500,
     onAlert: listener => void listeners.push(listener),
     alertsOf: ({ headers }) => Promise.resolve(headers['x-api-key'] === 'good' ? () => true : undefined),
   })
-  const [ofNobody, ofSomebody] = await Promise.all([
+  const [withoutAlerts, withAlerts] = await Promise.all([
     fetch(`${url}/events`),
     fetch(`${url}/events`, { headers: { 'x-api-key': 'good' } }),
   ])
-  // The alert is sent again and again, as the connection ends by itself.
+  // The alert is repeated, as the connection ends by itself.
   const sending = setInterval(() => listeners[0]?.(firing('5', null)), 5)
-  const text = await ofSomebody.text()
+  const text = await withAlerts.text()
   clearInterval(sending)
   t.match(text, /event: alert\ndata: \{"id":"5","rule":"Too hot",/, 'and the connection has ended')
-  const reader = ofNobody.body?.getReader()
+  const reader = withoutAlerts.body?.getReader()
   const first = await reader?.read()
   t.notMatch(Buffer.from(first?.value ?? []).toString(), 'event: alert')
   await reader?.cancel()

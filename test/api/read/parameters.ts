@@ -1,4 +1,4 @@
-/** The parameters of the fleet and of a range, and how the route of ranges treats its clients; nothing is stored. */
+/** The parameters of the fleet and of a range, and the limits of the route of ranges, without stored readings. */
 
 import { once } from 'node:events'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ import { runs } from '../../support/runs.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { serveGroups } from '../serve-groups.ts'
 
-t.test('any query of the fleet is taken as it is meant or refused with a sentence', async () => {
+t.test('any query of the fleet is parsed correctly or rejected with a sentence', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('state', 'name', 'late', 'late,fresh', '0', '1', '1000', '1001', '1e3', 'late:Kitchen', ':', ''),
@@ -36,7 +36,7 @@ t.test('any query of the fleet is taken as it is meant or refused with a sentenc
   )
 })
 
-t.test('a place goes into the query string and comes back', async () => {
+t.test('a cursor is written to the query string and parsed back', async () => {
   const name = fc.string({ minLength: 1, maxLength: 64, unit: 'binary' })
   fc.assert(
     fc.property(fc.constantFrom(...liveStates), name, fc.constantFrom('state', 'name'), (state, name, order) => {
@@ -61,7 +61,7 @@ function inZone(ms: number, minutes: number, colon: string): string {
 
 const moment = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2190, 0) })
 
-test('a moment is the same in every form that it may have', async t => {
+test('a moment is the same in every valid form', async t => {
   fc.assert(
     fc.property(
       moment,
@@ -84,7 +84,7 @@ test('a moment is the same in every form that it may have', async t => {
   t.match(read({ start: String(nowUs / 1000 + 5) }), { asked: { toUs: nowUs + 5000 } }, 'a start ahead of the clock')
 })
 
-test('any query of a range is a valid one or there is a sentence', async t => {
+test('any query of a range is valid or has a sentence', async t => {
   const text = fc.oneof(
     fc.string(),
     fc.constantFrom('2026-05-01', '2026-05-01T00:00', '2026-02-30T00:00Z', '9999-12-31T00:00Z', '1969-01-01T00:00Z'),
@@ -104,7 +104,7 @@ test('any query of a range is a valid one or there is a sentence', async t => {
   )
 })
 
-test('a refusal of a range names what is wrong', async t => {
+test('a rejected range names the fault', async t => {
   const start = '1780000000000'
   const refuses = (query: Record<string, unknown>, status: string) => t.match(read(query), { ok: false, status })
   refuses({}, 'start is required')
@@ -134,7 +134,7 @@ test('a refusal of a range names what is wrong', async t => {
   t.match(read({ start, _: '17' }), { ok: true })
 })
 
-test('the nearest name is offered, also for a name of another service', async t => {
+test('the nearest name is suggested, also for a name of another service', async t => {
   const known = ['start', 'end', 'step', 'format']
   t.equal(unknownParameter({ ends: '' }, known), 'unknown parameter ends; did you mean end?')
   t.equal(unknownParameter({ a: '' }, []), 'unknown parameter a')
@@ -153,7 +153,7 @@ test('the nearest name is offered, also for a name of another service', async t 
   t.match(unknownParameter({ constructor: '' }, known), /did you mean /)
 })
 
-test('a file is named by its device and range, in characters that are safe anywhere', async t => {
+test('a file is named by its device and range, in portable characters', async t => {
   const fromUs = Date.UTC(2026, 4, 1) * 1000
   const toUs = Date.UTC(2026, 4, 8, 6, 30) * 1000
   const nameOf = (subject: string) => attachmentOf({ subject, fromUs, toUs, extension: 'csv' })
@@ -162,7 +162,7 @@ test('a file is named by its device and range, in characters that are safe anywh
   t.ok(nameOf('x'.repeat(60_000)).length < 150)
 })
 
-test('the format is chosen by Accept where the query string does not', async t => {
+test('Accept selects the format unless the query string does', async t => {
   const layoutOf = (accept: string | undefined, query = {}) => {
     const answer = read({ start: '0', end: '1', ...query }, accept)
     return answer.ok ? answer.asked.format.layout : answer.status
@@ -178,7 +178,7 @@ test('the format is chosen by Accept where the query string does not', async t =
 
 const device = makeDevice('porch')
 
-/** A route of ranges whose readings never end. */
+/** A route of ranges with endless readings. */
 async function openRoute(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
   const state = { isOver: 0, clients: [] as AbortSignal[] }
   const { log, texts } = recordingLog('warn')
@@ -213,7 +213,7 @@ async function openRoute(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
   return { state, url, ask, texts }
 }
 
-test('an answer names the archived files of what has expired of its range', async t => {
+test('a response names the archived files of the expired part of its range', async t => {
   const { url } = await openRoute(t)
   const { headers } = await fetch(`${url}/readings/porch?start=0&end=1000`, { method: 'HEAD' })
   t.equal(headers.get('archive-files'), 'of-0-500000-60.parquet')
@@ -221,7 +221,7 @@ test('an answer names the archived files of what has expired of its range', asyn
   t.notOk(kept.headers.has('archive-files'))
 })
 
-test('a client that leaves ends its query', async t => {
+test('a client that disconnects ends its query', async t => {
   const { state, ask } = await openRoute(t)
   const { socket } = await ask()
   socket.pause()
@@ -231,7 +231,7 @@ test('a client that leaves ends its query', async t => {
   t.ok(state.clients[0]?.aborted)
 })
 
-test('an answer whose readings break off does not look whole, and the log has a line', async t => {
+test('a response with a failed read is visibly incomplete, and the log has a line', async t => {
   const { ask, texts } = await openRoute(t, 2)
   const { closed, received } = await ask()
   await closed
@@ -240,7 +240,7 @@ test('an answer whose readings break off does not look whole, and the log has a 
   t.match(texts.join(), /read of a range failed, response cut off/)
 })
 
-test('the ranges of all clients and of one address are bounded', async t => {
+test('the ranges of all clients and of one address are limited', async t => {
   const { state, ask, url } = await openRoute(t)
   const slow = []
   for (let i = 0; i < 8; i++) slow.push(await ask('127.0.0.2'))
@@ -273,7 +273,7 @@ test('a network and a credential have a share of the slots', async t => {
   t.equal(take('10.0.0.5', 'a'), 'of the credential')
 })
 
-test('a client that is slow for long gives way to another', async t => {
+test('a client that is slow for long is dropped for another', async t => {
   let nowMs = 0
   const slots = createStreamSlots({ slotsMax: 2, slotsOfOneMax: 2, nowMs: () => nowMs })
   const cut: number[] = []

@@ -1,4 +1,4 @@
-/** Whose shares a private read counts towards, and which devices of a fleet whoever has a link reads about. */
+/** The share that a private read counts towards, and the devices of a fleet that a link reads. */
 
 import { fastify } from 'fastify'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { createScopeCheck } from '../../../auth/devices/device-scope.ts'
 import { closing } from '../../support/databases.ts'
 import { basic } from '../../support/service.ts'
 
-t.test('all credentials of an account count as one, those of a device and the admin token by themselves', async t => {
+t.test('all credentials of an account count as one, those of a device and the admin token separately', async t => {
   const account = { id: 7, role: 'administrator' }
   const principals: Record<string, object> = {
     session: { kind: 'session', account },
@@ -55,7 +55,7 @@ const devices = {
 const ofOwner = { owner: 5, tags: undefined }
 const names = (of: readonly Device[] | undefined) => of?.map(({ name }) => name)
 
-t.test('those of its owner with the tags and the search of the view', async t => {
+t.test("a view link reads the owner's devices with the tags and the search of the view", async t => {
   const fleetOf = (address: string) => viewReader(devices, ofOwner, { address, devices: null }).fleet
   const allOf = (address: string) => names(fleetOf(address)?.all())
   t.strictSame(allOf('/'), ['porch', 'roof', 'shed', 'cellar'])
@@ -66,11 +66,11 @@ t.test('those of its owner with the tags and the search of the view', async t =>
   t.strictSame(allOf('/?tag=site:south'), [])
   t.strictSame(names(fleetOf('/?tag=site:north')?.active()), ['porch', 'roof'])
   t.strictSame(names(fleetOf('/?q=o')?.tagged(['room:attic'])), ['roof'], 'further tags only narrow')
-  t.strictSame(names(fleetOf('/?q=door')?.named), ['porch'], 'events are told of these')
+  t.strictSame(names(fleetOf('/?q=door')?.named), ['porch'], 'events are limited to these')
   t.strictSame(fleetOf('/?tag=site:north')?.scope, { owner: 5, tags: ['site:north'] })
 })
 
-t.test('the list shows the last 24 hours of its devices, and of no others; the map of none', t => {
+t.test('the list, but not the map, shows the last 24 hours of its devices', t => {
   const listed = (address: string) =>
     list.map(({ name }) => name).filter(name => viewReader(devices, ofOwner, { address, devices: null }).listed?.(name))
   t.strictSame(listed('/'), ['porch', 'roof', 'shed', 'cellar'])
@@ -83,13 +83,13 @@ t.test('the list shows the last 24 hours of its devices, and of no others; the m
   t.end()
 })
 
-t.test('of an administrator any, and never what is kept for those who read all', async t => {
+t.test('a view of an administrator reads any device, without the caches of whole-fleet readers', async t => {
   const { fleet } = viewReader(devices, { owner: undefined, tags: undefined }, { address: '/', devices: null })
   t.strictSame(names(fleet?.all()), ['porch', 'roof', 'shed', 'cellar', 'safe'])
   t.equal(fleet === undefined || isWhole(fleet), false)
 })
 
-t.test('a device by its number, while its owner has it', async t => {
+t.test('a view reads a device by its number, while its owner has it', async t => {
   const reader = viewReader(devices, ofOwner, { address: '/device/porch', devices: [1, 5] })
   t.equal(reader.device('porch')?.number, 1)
   for (const name of ['roof', 'safe', 'none']) t.equal(reader.device(name), undefined, name)

@@ -1,4 +1,4 @@
-/** A client of the reads: it sends what it is given, where `fetch` would decode, normalise and add headers. */
+/** A client of the reads that sends paths and headers unchanged, where `fetch` would decode, normalise and add headers. */
 
 import { once } from 'node:events'
 import http from 'node:http'
@@ -10,7 +10,7 @@ export interface Read {
   status: number
   headers: http.IncomingHttpHeaders
   bytes: Buffer
-  /** That of a read is held to its shape. */
+  /** The body of a read is checked against its schema. */
   json(): unknown
 }
 
@@ -41,7 +41,7 @@ export function readClient(port: number): ReadClient {
 
 type Assertions = Pick<typeof t, 'equal' | 'match' | 'strictSame'>
 
-/** Asserts that a path is refused in the logger's shape, with a sentence that has this word. */
+/** Asserts that a path is rejected in the logger's shape, with a sentence that has this word. */
 export function refusing(ask: ReadClient) {
   return async (t: Assertions, path: string, status: number, word: RegExp): Promise<Read> => {
     const answer = await ask(path)

@@ -1,4 +1,4 @@
-/** The reads of the logger API over HTTP, of devices and of ranges, with a real QuestDB behind. */
+/** The reads of the logger API over HTTP, of devices and of ranges, with a real QuestDB. */
 
 import { once } from 'node:events'
 import http from 'node:http'
@@ -92,7 +92,7 @@ const ask = readClient(port)
 const refuses = refusing(ask)
 
 type Row = { ts: number } & Partial<Record<(typeof metrics)[number], number>>
-/** Every other one without humidity; the battery's voltage is told now and then. */
+/** Every other row lacks humidity, and few have the battery's voltage. */
 const rows = Array.from({ length: count }, (_, i): Row => {
   const ts = startMs + i * minuteMs
   const temperature = 20 + Math.sin(i / 1440) * (i % 7)
@@ -120,14 +120,14 @@ t.test('the latest readings of all active devices', async t => {
   })
 })
 
-t.test('an hour that is no whole number from 1 to 72 is refused', async t => {
+t.test('an hour other than a whole number from 1 to 72 is rejected', async t => {
   for (const hour of ['0', '73', '1.5', '1e1', '٣']) {
     await refuses(t, `/latest/all/${encodeURI(hour)}`, 400, /1 to 72/)
   }
   for (const hour of ['1', '72']) t.equal((await ask(`/latest/all/${hour}`)).status, 200, hour)
 })
 
-t.test('the latest readings may be narrowed to named devices', async t => {
+t.test('the latest readings can be limited to named devices', async t => {
   const listed = async (search: string) => {
     const { data } = (await ask(`/latest/all/1?${search}`)).json() as { data: { device: string }[] }
     return data.map(entry => entry.device)
@@ -145,7 +145,7 @@ t.test('the latest readings may be narrowed to named devices', async t => {
   await refuses(t, `/latest/all/1?devices=${many}`, 400, /1 to 500/)
 })
 
-t.test('a day of a device', async t => {
+t.test('a day of a device has its readings', async t => {
   const day = (await ask('/data/day/Kitchen/2025-06-01')).json() as typeof empty
   t.strictSame([day.temperature.length, day.humidity.length, day.pressure.length], [60, 60, 60])
   t.strictSame(day.pressure[59], { d: '2025-06-01 13:59', v: 1059 })
@@ -156,14 +156,14 @@ t.test('a day of a device', async t => {
   await refuses(t, '/data/day/Nobody/2025-06-01', 404, /^device unknown$/)
 })
 
-t.test('a device is told by its four fields', async t => {
+t.test('a device has its four fields', async t => {
   const fields = { location_short: 'upstairs', location_desc: 'where Kitchen is', log_switch: true, battery: false }
   t.strictSame((await ask('/device/Kitchen')).json(), fields)
   t.match((await ask('/device/Retired')).json(), { log_switch: false })
   await refuses(t, '/device/Nobody', 404, /^device unknown$/)
 })
 
-t.test('a name is found however it has to be written in a path', async t => {
+t.test('a name is found in any encoding of a path', async t => {
   for (const name of names) {
     const path = encodeURIComponent(name)
     t.match((await ask(`/device/${path}`)).json(), { location_desc: `where ${name} is` }, name)
@@ -177,7 +177,7 @@ t.test('a slash at the end changes nothing', async t => {
   }
 })
 
-t.test('HEAD gives the headers of GET, other methods 405 and Allow', async t => {
+t.test('HEAD returns the headers of GET, other methods 405 and Allow', async t => {
   for (const path of ['/latest/all/24', '/data/day/Kitchen/2025-06-01', '/device/Kitchen']) {
     const get = await ask(path, { 'accept-encoding': 'gzip' })
     const head = await ask(path, { 'accept-encoding': 'gzip' }, 'HEAD')
@@ -204,7 +204,7 @@ t.test('pages of any origin may read', async t => {
   t.equal(preflight.headers['access-control-allow-headers'], '*')
 })
 
-t.test('an answer goes out in the form that the client likes best', async t => {
+t.test("a response has the client's preferred coding", async t => {
   const plain = await ask('/latest/all/24')
   const decoders = {
     gzip: gunzipSync,
@@ -235,7 +235,7 @@ t.test('an answer goes out in the form that the client likes best', async t => {
   await gives(`br, ${'x'.repeat(300)}`, 'br')
 })
 
-t.test('a client that has the answer already is told so', async t => {
+t.test('a client with the current response gets 304', async t => {
   for (const path of ['/latest/all/24', '/data/day/Kitchen/2025-06-01', '/device/Kitchen']) {
     for (const coding of ['identity', 'gzip']) {
       const headers = { 'accept-encoding': coding }
@@ -258,7 +258,7 @@ t.test('a client that has the answer already is told so', async t => {
   t.equal(new Set(await Promise.all(tags)).size, 3, 'unlike bytes have unlike tags')
 })
 
-t.test('every answer says how long it may be kept', async t => {
+t.test('every response has its cache lifetime', async t => {
   const kept = async (path: string) => (await ask(path)).headers['cache-control']
   t.equal(await kept('/latest/all/24'), 'public, max-age=60')
   query.clock.advance(20_500)
@@ -279,7 +279,7 @@ t.test('a client of HTTP/1.0 is served, with a length', async t => {
   t.notMatch(head.toLowerCase(), 'transfer-encoding')
 })
 
-t.test('while QuestDB is away a new query gets 503, a known one its old answer', async t => {
+t.test('while QuestDB is unavailable a new query gets 503, a known one its old response', async t => {
   await ask('/data/day/Kitchen/2025-06-01')
   await ask('/latest/all/24')
   await gate.shut()
@@ -298,7 +298,7 @@ t.test('while QuestDB is away a new query gets 503, a known one its old answer',
   t.equal((await ask('/latest/all/11')).status, 200)
 })
 
-t.test('while reads are open, those of the interface as given ignore parameters that they do not know', async t => {
+t.test('while reads are open, operations of the original interface ignore unknown parameters', async t => {
   for (const query of ['device=Kitchen', 'a=Kitchen', 'x=1']) {
     const { data } = (await ask(`/latest/all/2?${query}`)).json() as { data: { device: string }[] }
     t.strictSame(
@@ -312,7 +312,7 @@ t.test('while reads are open, those of the interface as given ignore parameters 
   }
 })
 
-t.test('an answer that would be too large says how to narrow it', async t => {
+t.test('a response that would be too large names a way to limit it', async t => {
   const small = queryAt(t, gate.address, '2025-06-01T12:00:30Z', { limits: { latestBytesMax: 100 } })
   const other = fastify()
   other.register(async scope => registerGroup(scope, readsGroup(openReadsOf(devices), { query: small }), loggerRules), {
@@ -325,7 +325,7 @@ t.test('an answer that would be too large says how to narrow it', async t => {
   t.match((await other.inject('/api/data/day/Kitchen/2025-06-01')).json(), { status: /too many readings/ })
 })
 
-t.test('a thousand parameters are read, one more is refused', async t => {
+t.test('a thousand parameters are read, one more is rejected', async t => {
   t.equal((await ask(`/device/Kitchen?${'a&'.repeat(999)}`)).status, 200)
   await refuses(t, `/device/Kitchen?${'a&'.repeat(1_000)}`, 400, /at most 1000 parameters/)
 })
@@ -342,8 +342,8 @@ async function parquetRows(file: Buffer): Promise<Record<string, unknown>[]> {
   return await parquetReadObjects({ file: new Uint8Array(file).buffer, compressors })
 }
 
-/** Without the cells that are empty. */
-const told = (row: Record<string, unknown>) =>
+/** Omits empty cells. */
+const withoutNulls = (row: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(row).filter(([, cell]) => cell !== null))
 
 function csvRows(text: string): Record<string, unknown>[] {
@@ -352,12 +352,12 @@ function csvRows(text: string): Record<string, unknown>[] {
   return table.map(line => {
     const cells = line.replace(quotedName, 'name').split(',')
     const values = columns.map((column, i) => [column, cells[i] === '' ? null : Number(cells[i])])
-    const { timestamp: _, device: __, ...row } = told(Object.fromEntries(values))
+    const { timestamp: _, device: __, ...row } = withoutNulls(Object.fromEntries(values))
     return { ts: Date.parse(cells[0] ?? ''), ...row }
   })
 }
 
-/** The rows in every format; the first ones of an array, for the rest is compared as one. */
+/** The first rows in each format. The array's remaining rows are compared at once. */
 async function inEveryFormat(search: string): Promise<Record<string, unknown>[][]> {
   const json = (await get(search)).bytes
   const ndjson = (await get(`${search}&format=ndjson`)).bytes.toString()
@@ -373,7 +373,7 @@ async function inEveryFormat(search: string): Promise<Record<string, unknown>[][
     parquet.map(({ timestamp, device, ...row }) => {
       if (device !== name) t.fail(`a row of ${device}`)
       const cells = Object.entries(row).map(([key, cell]) => [key, typeof cell === 'bigint' ? Number(cell) : cell])
-      return { ts: (timestamp as Date).getTime(), ...told(Object.fromEntries(cells)) }
+      return { ts: (timestamp as Date).getTime(), ...withoutNulls(Object.fromEntries(cells)) }
     }),
   ]
 }
@@ -413,7 +413,7 @@ t.test('each format has its media type', async t => {
   }
 })
 
-t.test('a body is compressed as the client likes it', async t => {
+t.test("a body is compressed with the client's preferred coding", async t => {
   const plain = (await get(all)).bytes
   const coded = { gzip: gunzipSync, zstd: zstdDecompressSync }
   for (const [coding, decode] of Object.entries(coded)) {
@@ -447,7 +447,7 @@ function recomputed(stepSeconds: number, fromMs: number, toMs: number): Record<s
 }
 
 t.test('with a step there are means, minima, maxima and counts by buckets', async t => {
-  // 601 s fits no day, and many buckets of 60 s take several pieces.
+  // 601 s does not divide a day, and many buckets of 60 s take several pieces.
   for (const [step, fromMs, toMs] of [
     [60, startMs, endMs],
     [601, startMs + 12_345, endMs - 777_000],
@@ -463,7 +463,7 @@ t.test('with a step there are means, minima, maxima and counts by buckets', asyn
   }
 })
 
-t.test('what cannot be answered is refused in the shape of the logger', async t => {
+t.test('impossible ranges are rejected in the shape of the logger', async t => {
   await refuses(t, '/readings/Nobody?start=0', 404, /^device unknown$/)
   await refuses(t, path, 400, /^start is required$/)
   await refuses(t, `${path}?start=0`, 400, /366 days/)
@@ -472,7 +472,7 @@ t.test('what cannot be answered is refused in the shape of the logger', async t 
   const answer = await ask(`${path}?start=0&end=1`, {}, 'POST')
   t.strictSame([answer.status, answer.headers.allow], [405, 'GET, HEAD, OPTIONS'])
   const request = http.request({ port, host: '127.0.0.1', path: `/api${path}?${all}`, agent: false })
-  // Node writes its own version; the line is rewritten on the way.
+  // Node writes its own version, so the line is rewritten in transit.
   const write = request.once('socket', socket => {
     const send = socket.write.bind(socket)
     socket.write = ((text: string, ...rest: never[]) => send(text.replace('HTTP/1.1', 'HTTP/1.0'), ...rest)) as never

@@ -1,4 +1,4 @@
-/** The reads of air-quality stations, of points in a real QuestDB: against a plain computation, and for whom they are. */
+/** The reads of air-quality stations, from points in a real QuestDB: figures against a plain computation, and permissions. */
 
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, fastify } from 'fastify'
@@ -54,10 +54,10 @@ await addStation('EMPTY-1')
 
 const times = Array.from({ length: (lastMs - firstMs) / stepMs + 1 }, (_, step) => firstMs + step * stepMs)
 const pm25At = (timeMs: number) => 40 + ((timeMs / stepMs) % 36)
-/** NO2 comes in ppm up to noon of the 9th, then in ppb: the same quantity. */
+/** NO2 is in ppm up to noon of the 9th, then in ppb: the same quantity. */
 const ppbFromMs = Date.parse('2026-03-09T12:00:00Z')
 const no2PpbAt = (timeMs: number) => 20 + ((timeMs / stepMs) % 5)
-/** Ozone comes in µg/m³ for an hour of the 10th, which is no share of the air. */
+/** Ozone is in µg/m³ for an hour of the 10th, which cannot be converted to a share of the air. */
 const ugFromMs = Date.parse('2026-03-10T02:00:00Z')
 const isUg = (timeMs: number) => timeMs >= ugFromMs && timeMs < ugFromMs + hourMs
 const o3At = (timeMs: number) => 30 + ((timeMs / stepMs) % 7)
@@ -83,7 +83,7 @@ function pointsAt(station: Station, timeMs: number): TestPoint[] {
 
 await write(times.flatMap(timeMs => [...pointsAt(open, timeMs), ...pointsAt(closed, timeMs)]))
 
-/** Notes at the registry, as the ingest does, that a station has data: without that, no points are looked for. */
+/** Marks the station in the registry as one with data, like the ingest: otherwise points are not queried. */
 async function write(points: readonly TestPoint[]): Promise<void> {
   const { all } = await people.stations.registry()
   const series = new Set(points.map(point => point.series))
@@ -149,7 +149,7 @@ t.test('a station is described, with its newest points in the unit of each', asy
   t.strictSame(latest.metrics?.['pm25'], { title: 'PM2.5', kind: 'gauge', unit: 'µg/m³', decimals: 1 })
 })
 
-t.test('a station without points is one that never reported, and no points of it are looked for', async t => {
+t.test('a station without points never reported, and its points are not queried', async t => {
   const station = await addStation('MUTE-1')
   await writePoints(pointsAt(station, lastMs))
   for (const sn of ['EMPTY-1', 'MUTE-1']) {
@@ -198,7 +198,7 @@ t.test('the day has every point in one unit, and the hours of the month their me
   t.match(answer.metrics?.['no2'], { unit: 'ppb', decimals: 0 })
 })
 
-t.test('days are those of the zone of the station', async t => {
+t.test('days are in the zone of the station', async t => {
   const { days } = validated(DailySummary, await json(t, 'DEL-1/daily_summary?days=2&metrics=pm25,o3'))
   const midnightMs = Date.parse('2026-03-09T00:00+05:30')
   const ofDay = times.filter(timeMs => timeMs >= midnightMs && timeMs < midnightMs + dayMs)
@@ -209,7 +209,7 @@ t.test('days are those of the zone of the station', async t => {
   t.match(today, { date: '2026-03-10', hours: [{ d: '2026-03-10 00:00' }] })
 })
 
-t.test('the first day is the same in a longer answer, also of a parameter that has stopped since', async t => {
+t.test('the first day is the same in a longer response, also of a parameter that has stopped since', async t => {
   const station = await addStation('STOP-1')
   const pointsOf = (parameter: Parameter, fromMs: number, toMs: number) => {
     const series = numberOf(station, parameter)
@@ -229,7 +229,7 @@ t.test('the first day is the same in a longer answer, also of a parameter that h
   t.strictSame(first.pm10, later.pm10)
 })
 
-t.test('statistics of the points, with the time of the station in what goes on changing', async t => {
+t.test('statistics of the points have the time of the station in their changing parts', async t => {
   const stats = validated(Stats, await json(t, 'DEL-1/stats_data'))
   t.equal(stats.n_samples, times.length)
   t.match(stats.freshness, { state: 'fresh', last_seen: '2026-03-10 17:30', expected_interval_seconds: 600 })
@@ -239,7 +239,7 @@ t.test('statistics of the points, with the time of the station in what goes on c
   t.equal(stats.metrics?.['o3']?.left_out, 6)
 })
 
-t.test('a range has the points of one time in a row, and says what is left out of it', async t => {
+t.test('a range has the points of one time in a row, and reports omitted ones', async t => {
   const response = await ask(`DEL-1/readings?start=${ugFromMs - hourMs}&end=${ugFromMs + 2 * hourMs}`)
   t.equal(response.headers.get('points-left-out'), 'o3=6')
   t.equal(response.headers.get('point-units'), 'o3=ppb, no2=ppb, pm25=ugm3')
@@ -254,7 +254,7 @@ t.test('a range has the points of one time in a row, and says what is left out o
   t.match(Buffer.from(await parquet.arrayBuffer()).toString('latin1'), /^PAR1/)
 })
 
-t.test('a range that has passed is in the units of its own points', async t => {
+t.test('a past range is in the units of its points', async t => {
   const [fromMs, toMs] = [ppbFromMs - hourMs, ppbFromMs]
   const range = `start=${fromMs}&end=${toMs}`
   const response = await ask(`DEL-1/readings?${range}&metrics=no2,so2&format=csv`)
@@ -268,7 +268,7 @@ t.test('a range that has passed is in the units of its own points', async t => {
   t.match(units, { no2: { unit: 'ppm', counts: { ppm: 6 }, left_out: {} } })
 })
 
-t.test('a range has the parameters and units of points that have just come', async t => {
+t.test('a range has the parameters and units of the newest points', async t => {
   const station = await addStation('SOON-1')
   const at = (parameter: Parameter, timeMs: number, value: number, unit: string) =>
     pointAt(station, parameter, timeMs, value, unit)
@@ -283,7 +283,7 @@ t.test('a range has the parameters and units of points that have just come', asy
   t.match(await second.text(), /^timestamp,device,so2,o3,pm25\r\n.*,,,1\r\n.*,5,60,\r\n$/)
 })
 
-t.test('the answers are the same without an export of QuestDB', async t => {
+t.test('the responses are the same without an export of QuestDB', async t => {
   const overPg = await startReads(openReadsOf([]), { http: undefined })
   for (const path of ['DEL-1/detail_data?t=1&flags=1', 'DEL-1/daily_summary?days=3', 'DEL-1/past_window_data']) {
     t.equal(await (await overPg(path)).text(), await (await ask(path)).text(), path)
@@ -296,7 +296,7 @@ interface BucketRow {
   no2_mean: number
 }
 
-t.test('buckets of a range, over the change of a unit', async t => {
+t.test('buckets of a range continue over the change of a unit', async t => {
   const [fromMs, toMs] = [ppbFromMs - hourMs, ppbFromMs + hourMs]
   const path = `DEL-1/readings?start=${fromMs}&end=${toMs}&step=7200&metrics=no2`
   const rows = (await json(t, path)) as BucketRow[]
@@ -319,7 +319,7 @@ t.test('the units of a range are counted', async t => {
   })
 })
 
-t.test('a read is bounded, and refused with a sentence', async t => {
+t.test('a read is limited, and rejected with a sentence', async t => {
   const refused: [string, number, RegExp][] = [
     [`DEL-1/readings?start=${firstMs - 400 * dayMs}`, 400, /366 days/],
     [`DEL-1/units?start=${firstMs - 400 * dayMs}`, 400, /366 days/],
@@ -350,7 +350,7 @@ async function shownBy(response: Response): Promise<unknown[]> {
   return [response.status, await response.text(), [...response.headers].filter(([name]) => name !== 'date')]
 }
 
-t.test('a private station is shown to its owner and administrators, and for nobody else', async t => {
+t.test('only the owner and administrators see a private station', async t => {
   for (const read of reads) {
     const expected = await shownBy(await ask(`NO-1${read}`))
     for (const headers of [{}, withKey(stranger), withKey(withoutRead), withKey('no-such-key')]) {
@@ -364,12 +364,12 @@ t.test('a private station is shown to its owner and administrators, and for nobo
       await response.arrayBuffer()
     }
   }
-  t.equal((await ask('DEL-3', { cookie: unverified })).status, 404, 'an address that nobody has confirmed is no owner')
+  t.equal((await ask('DEL-3', { cookie: unverified })).status, 404, 'an unconfirmed address is not an owner')
   const { cookie } = await people.cookieOf(ownerId)
   t.equal((await ask('DEL-2', { cookie })).status, 200)
 })
 
-t.test('with private reads, public stations are for all who may read', async t => {
+t.test('with private reads, public stations are for all permitted readers', async t => {
   const devices = { get: () => undefined, all: () => [], active: () => [], tagged: () => ({ all: [], active: [] }) }
   const device = { number: 1 } as never
   const access = privateReads({
@@ -393,7 +393,7 @@ t.test('with private reads, public stations are for all who may read', async t =
   }
 })
 
-t.test('who guesses keys is slowed down, whether there is a private station or none', async t => {
+t.test('guesses of keys are delayed, with or without a private station', async t => {
   for (const sn of ['DEL-2', 'NO-1']) {
     const asked = await startReads(openReadsOf([]), { authRateLimit: createAuthRateLimit(2, () => nowMs) })
     const statuses: number[] = []

@@ -1,4 +1,4 @@
-/** The Auth.js host: its own client's requests against our accounts and sessions. */
+/** The Auth.js host: requests of its client, with the accounts and sessions of the service. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -18,7 +18,7 @@ const comesIn = async (cookie: string) => (await ask('GET', '/me', { headers: { 
 const json = ({ text }: Visited) => JSON.parse(text) as Record<string, unknown>
 const sessionCount = async () => Number((await store.postgres.query('SELECT count(*) FROM sessions')).rows[0]?.count)
 
-/** Fetches a CSRF token first, as the client does. */
+/** Fetches a CSRF token first, like the client. */
 async function post(
   action: string,
   fields: Record<string, string> = {},
@@ -39,7 +39,7 @@ const decode = (cookie: string) =>
   authJs.decode({ token: cookie.slice(cookie.indexOf('=') + 1), secret: sessionSecret, salt: codec.cookieName })
 const sessionIn = ({ cookie }: Visited) => cookie.split('; ').find(part => part.startsWith(codec.cookieName)) ?? ''
 
-t.test('a sign-in makes a session of ours', async t => {
+t.test('a sign-in creates a session of the service', async t => {
   const before = await sessionCount()
   const answer = await signIn({ callbackUrl: `${publicUrl}/account` })
   t.match(answer, { status: 302, location: '/account', headers: { 'cache-control': 'no-store' } })
@@ -58,7 +58,7 @@ t.test('a sign-in makes a session of ours', async t => {
   t.equal(await sessionCount(), before + 2, 'each sign-in is a new one')
 })
 
-t.test('a session is read and renewed, and is over once it is revoked or signed out', async t => {
+t.test('a session is read and renewed, and ends when it is revoked or signed out', async t => {
   const { cookie, sid } = await cookieOf(id)
   const read = await visit('/auth/session', { cookie })
   t.match(json(read), { user: { id: String(id), email }, expires: /^\d{4}-.*Z$/ })
@@ -77,7 +77,7 @@ t.test('a session is read and renewed, and is over once it is revoked or signed 
   t.equal((await visit('/auth/session')).text, 'null')
 })
 
-t.test('no renewal goes beyond the lifetime of a session', async t => {
+t.test('renewals do not exceed the lifetime of a session', async t => {
   const start = clock.ms
   const dayMs = 24 * 3_600_000
   let { cookie } = await cookieOf(id)
@@ -93,7 +93,7 @@ t.test('no renewal goes beyond the lifetime of a session', async t => {
   clock.ms = start
 })
 
-t.test('cookies made elsewhere, without a session of ours, are read as well', async t => {
+t.test('cookies made elsewhere, without a session of the service, are accepted as well', async t => {
   const claims = { sub: String(id), name: 'Ada', email, auth_time: Math.floor(clock.ms / 1000) }
   const token = await authJs.encode({ secret: sessionSecret, salt: codec.cookieName, token: claims })
   const read = await visit('/auth/session', { cookie: `${codec.cookieName}=${token}` })
@@ -134,7 +134,7 @@ t.test('a form without its CSRF token, or of another site, changes nothing', asy
   t.equal(await sessionCount(), before + 1)
 })
 
-t.test('a sign-in leads to this service alone', async t => {
+t.test('a sign-in redirects to this service alone', async t => {
   const foreign = ['https://evil.example/', '//evil.example', `${publicUrl}.evil.example/`, '/\\evil.example']
   for (const callbackUrl of [...foreign, 'javascript:alert(1)']) {
     t.match(await signIn({ callbackUrl }), { status: 302, location: '/' }, callbackUrl)
@@ -173,7 +173,7 @@ t.test('the host has no other operations of Auth.js', async t => {
   t.match(credentials, { id: 'credentials', callbackUrl: `${publicUrl}/auth/callback/credentials` })
 })
 
-t.test('while the database is away the answer is 503, and nobody is signed out', async t => {
+t.test('while the database is unavailable the response is 503, and sessions stay', async t => {
   const away = async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' })
   }
@@ -189,14 +189,14 @@ t.test('while the database is away the answer is 503, and nobody is signed out',
   t.strictSame(other.faults, [])
 })
 
-t.test('whatever is sent to the host, it answers', async () => {
+t.test('the host answers any request', async () => {
   const { cookie } = await cookieOf(id)
   const word = (words: string) => fc.constantFrom(...words.split(' '))
   const path = word('csrf providers session signin signin/credentials callback/credentials signout error')
   const name = word('csrfToken email password callbackUrl error data redirect json __proto__')
   const text = fc.string({ unit: 'binary' }).map(text => text.toWellFormed())
   const value = fc.oneof(text, fc.jsonValue(), fc.webUrl())
-  // An object may have a `toString` of its own, which is no function.
+  // An object may have a property `toString` that is not a function.
   const textOf = (field: unknown) => (typeof field === 'string' ? field : JSON.stringify(field))
   const type = word('application/json application/x-www-form-urlencoded text/plain')
   const cookies = fc.oneof(fc.constantFrom(cookie, `${codec.cookieName}=x`), fc.string({ unit: 'grapheme-ascii' }))

@@ -1,4 +1,4 @@
-/** Forms of the pages: their bodies, their tokens, and addresses to which they lead. */
+/** Forms of the pages: their bodies, their tokens, and their redirect addresses. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -10,14 +10,14 @@ import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
 const type = 'application/x-www-form-urlencoded'
 const parse = (text: string, contentType = type) => parseForm(Buffer.from(text), contentType)
 
-t.test('a form is read as it was written', async t => {
+t.test('a form is parsed as it was written', async t => {
   t.strictSame(parse(''), {})
   t.strictSame(parse('a=1&b=&c'), { a: '1', b: '', c: '' })
   t.strictSame(parse('a=x+y%20z%2B%26&b=%C3%A4%F0%9F%98%80', `${type}; charset=UTF-8`), { a: 'x y z+&', b: 'ä😀' })
   t.strictSame(Object.keys(parse('__proto__=1&constructor=2') ?? {}), ['__proto__', 'constructor'])
 })
 
-t.test('a body that no form of ours sends is no form', async t => {
+t.test('a body in another form is rejected', async t => {
   const long = Array.from({ length: 52 }, (_, at) => `f${at}=`).join('&')
   for (const text of ['a=1&a=2', 'a=%', 'a=%ff', 'a=%C3', '%ff=1', 'a=ä', long]) t.equal(parse(text), undefined, text)
   for (const contentType of ['application/json', 'text/plain', 'multipart/form-data', 'x', '']) {
@@ -26,7 +26,7 @@ t.test('a body that no form of ours sends is no form', async t => {
   t.equal(parseForm(Buffer.from('a=1'), undefined), undefined)
 })
 
-t.test('whatever fields a browser sends are read back', async () => {
+t.test('any fields that a browser sends are parsed back', async () => {
   // A browser writes whole characters only.
   const whole = (minLength: number) => fc.string({ unit: 'grapheme', minLength }).map(text => text.toWellFormed())
   const anyFields = fc.dictionary(whole(1), whole(0), { maxKeys: 40, noNullPrototype: true })
@@ -38,7 +38,7 @@ t.test('whatever fields a browser sends are read back', async () => {
   )
 })
 
-t.test('whatever bytes come, there is a form or none', async () => {
+t.test('any bytes are parsed to a form or rejected', async () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), bytes => {
       const parsed = parseForm(Buffer.from(bytes), type)
@@ -47,7 +47,7 @@ t.test('whatever bytes come, there is a form or none', async () => {
   )
 })
 
-t.test('after a sign-in one stays on this service', async t => {
+t.test('a sign-in redirects within this service', async t => {
   const home = 'https://own.example/base'
   const goes = (callbackUrl: string | undefined, to: string) =>
     t.equal(returnAddress(callbackUrl, home), to, String(callbackUrl))
@@ -61,7 +61,7 @@ t.test('after a sign-in one stays on this service', async t => {
   for (const foreign of [...hosts.map(host => `https://${host}`), ...paths, ...others]) goes(foreign, 'account')
 })
 
-t.test('no address that anybody makes up leads elsewhere', async () => {
+t.test('no forged address leads elsewhere', async () => {
   const prefixed = fc.tuple(fc.constantFrom('', '//', '/\\'), fc.string()).map(parts => parts.join(''))
   fc.assert(
     fc.property(fc.oneof(fc.webUrl(), prefixed), text => {
@@ -74,7 +74,7 @@ t.test('no address that anybody makes up leads elsewhere', async () => {
 const hourMs = 3_600_000
 const visitor = (id: number, sid?: string) => ({ account: { id }, sid }) as SignedIn
 
-t.test('a token is good for its visitor, for an hour, also where another process has made it', async t => {
+t.test('a token is valid for its visitor, for an hour, also from another process', async t => {
   let nowMs = 1_000_000
   const [one, other] = [1, 2].map(() => createFormTokens('s'.repeat(64), () => nowMs))
   const foreign = createFormTokens('x'.repeat(64), () => nowMs)

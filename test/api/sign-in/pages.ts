@@ -23,7 +23,7 @@ const values = ({ elements }: Visited) =>
 type Form = Record<string, string>
 const gives = async (path: string, form: Form, wanted: object, cookie?: string) =>
   t.match(await submit(path, form, cookie === undefined ? {} : { cookie }), wanted, JSON.stringify(form))
-/** Expects the status of a refusal, and its sentences. */
+/** Expects the status of a rejection, and its sentences. */
 const refuses = (path: string, form: Form, status: number, error: string | RegExp, cookie?: string) =>
   gives(path, form, { status, errors: [error] }, cookie)
 const leads = (path: string, form: Form, location: string, cookie?: string) =>
@@ -47,7 +47,7 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-t.test('every page has its heading, a label for each field, and nothing that is loaded or runs', async t => {
+t.test('every page has its heading, a label for each field, and no loaded or running parts', async t => {
   const { cookie } = await cookieOf(id)
   for (const path of [...paths.split(' '), `/setup?token=${await setup.token()}`]) {
     const answer = await visit(path, path === '/account' || path === '/device' ? { cookie } : {})
@@ -75,7 +75,7 @@ t.test('every page has its heading, a label for each field, and nothing that is 
   }
 })
 
-t.test('who is not signed in comes back after signing in', async t => {
+t.test('an anonymous visitor returns to the page after signing in', async t => {
   for (const page of ['account', 'device']) {
     t.match(await visit(`/${page}`), { status: 303, location: `sign-in?callbackUrl=${page}` })
     await leads(`/${page}`, { form: 'profile', name: 'X' }, `sign-in?callbackUrl=${page}`)
@@ -86,7 +86,7 @@ t.test('who is not signed in comes back after signing in', async t => {
   const { cookie } = await cookieOf(id)
   t.match(await visit('/sign-in?callbackUrl=device', { cookie }), { status: 303, location: '/device' })
   t.match(await visit('/sign-in?callbackUrl=//evil.example', { cookie }), { status: 303, location: 'account' })
-  // An address with a slash at its end leads to the one without.
+  // An address with a slash at its end redirects to the one without.
   t.match(await visit('/sign-in/?callbackUrl=device'), { status: 308, location: '../sign-in?callbackUrl=device' })
   t.match(await submit('/sign-in/', {}), { status: 308, location: '../sign-in' })
 })
@@ -121,7 +121,7 @@ t.test('after too many wrong passwords the page shows the time to wait', async t
   t.match(await guess(), { status: 429, headers: { 'retry-after': /^\d+$/ }, errors })
 })
 
-t.test('a form that another site sends changes nothing', async t => {
+t.test('a form sent by another site changes nothing', async t => {
   const { cookie } = await cookieOf(id)
   const token = (await setup.token()) ?? ''
   const forms: Record<string, Form> = {
@@ -180,7 +180,7 @@ t.test('signing up, and confirming the address', async t => {
   await refuses('/sign-up', again, 409, 'This e-mail address belongs to an account already.')
 })
 
-t.test('without a mail server the pages say where the mail is', async t => {
+t.test('without a mail server the pages name the place of the mail', async t => {
   const { service } = under
   const settings = { ...service.settings, sendsMail: false }
   const without = await openPages(t, { ...under, service: { ...service, settings } })
@@ -191,7 +191,7 @@ t.test('without a mail server the pages say where the mail is', async t => {
   }
 })
 
-t.test('the page of an account says who can read', async t => {
+t.test('the page of an account names the readers', async t => {
   const { service } = under
   const { cookie } = await cookieOf(await person('reader@example.com'))
   const viewer = await person('viewer@example.com')
@@ -208,7 +208,7 @@ t.test('the page of an account says who can read', async t => {
   t.match((await closed.visit('/account', { cookie: unverified })).text, /once your address is confirmed/)
 })
 
-t.test('a new password by mail signs nobody in', async t => {
+t.test('a new password by mail does not sign in', async t => {
   const address = 'forgetful@example.com'
   await person(address)
   await leads('/reset', { form: 'ask', email: address }, 'reset?done=sent')
@@ -268,7 +268,7 @@ t.test('the account: profile, address, password', async t => {
   for (const form of ['no such form', 'constructor']) await gives('/account', { form }, { status: 200 }, changed.cookie)
 })
 
-t.test('an account is deleted by its owner, in a fresh session', async t => {
+t.test('the owner deletes an account, in a recent session', async t => {
   const address = 'leaving@example.com'
   const owner = await person(address)
   const { cookie } = await cookieOf(owner)
@@ -281,7 +281,7 @@ t.test('an account is deleted by its owner, in a fresh session', async t => {
   t.notOk(await comesIn(cookie))
 })
 
-t.test('an API key is made, used, listed and revoked', async t => {
+t.test('an API key is created, used, listed and revoked', async t => {
   const owner = await person('keys@example.com')
   const { cookie } = await cookieOf(owner)
   const other = await cookieOf(id)
@@ -315,7 +315,7 @@ t.test('an API key is made, used, listed and revoked', async t => {
   t.match((await visit('/account', { cookie })).text, /revoked <time/)
 })
 
-t.test('an API key that is limited to tags is made on the page, which says so', async t => {
+t.test('an API key limited to tags is created on the page, which shows the limit', async t => {
   const owner = await person('tagged-keys@example.com')
   const { cookie } = await cookieOf(owner)
   const form = { form: 'create-key', name: 'berlin', 'scope-read': 'yes' }
@@ -329,7 +329,7 @@ t.test('an API key that is limited to tags is made on the page, which says so', 
   t.match((await visit('/account', { cookie })).text, /of devices with room:&lt;b&gt;, site:berlin/)
 })
 
-t.test('of keys that are over, the newest are listed, and all are counted', async t => {
+t.test('the newest expired keys are listed, and all are counted', async t => {
   const owner = await person('many-keys@example.com')
   const { cookie } = await cookieOf(owner)
   await store.postgres.query(
@@ -343,7 +343,7 @@ t.test('of keys that are over, the newest are listed, and all are counted', asyn
   t.match(text, /5 more have expired or are revoked\./)
 })
 
-t.test('of many who follow the setup link, one becomes the operator', async t => {
+t.test('one of many users of the setup link becomes the operator', async t => {
   const token = (await setup.token()) ?? ''
   t.match(values(await visit(`/setup?token=${token}`)), { token })
   const address = '203.0.113.77'
@@ -381,7 +381,7 @@ t.test('a session in use is renewed', async t => {
   clock.ms = start
 })
 
-t.test('a device is approved by whoever has typed its code and seen its name', async t => {
+t.test('a device is approved after its code is typed and its name is shown', async t => {
   const start = async (name: string, address = '198.51.100.7') =>
     (await ask('POST', '/device/start', { body: { client_name: name }, address })).body
   const poll = async (device: Record<string, unknown>) =>
@@ -421,7 +421,7 @@ t.test('a device is approved by whoever has typed its code and seen its name', a
   t.match(await poll(second), { status: 'denied' })
 })
 
-t.test('a body that is no form is refused, and one that is too large is not read', async t => {
+t.test('a body that is not a form is rejected, and one that is too large is not read', async t => {
   const { cookie } = await cookieOf(id)
   for (const path of ['/sign-in', '/account']) {
     const type = 'application/x-www-form-urlencoded'
@@ -458,7 +458,7 @@ const known = new Set(
   ).split(' '),
 )
 
-t.test('whatever is sent to a page, it is answered, and never as markup', async () => {
+t.test('any request to a page has a response without injected markup', async () => {
   const { cookie } = await cookieOf(id)
   const fields = fc.dictionary(names, odd, { noNullPrototype: true })
   await fc.assert(

@@ -1,4 +1,4 @@
-/** `POST /api/log/batch` on a real registry and a real journal: who may, every format, bounds, strict bodies. */
+/** `POST /api/log/batch` on a real registry and a real journal: permissions, every format, limits, strict bodies. */
 
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync } from 'node:fs'
@@ -67,7 +67,7 @@ interface Stored {
 }
 
 interface Changes {
-  /** Is called with the name of each device that is looked up. */
+  /** Called with the name of each device that is looked up. */
   onLookUp?: (name: string) => void
   findPrincipal?: BatchOptions['findPrincipal']
   earliestMs?: () => number
@@ -79,7 +79,7 @@ interface Changes {
 
 const usualShare = createFairShare({ perSecond: 1e6, burst: 1e9 }, Date.now)
 
-/** A server, and what came into the journal by it. */
+/** A server, and its records in the journal. */
 async function startRoute(t: TestHooks, more: Partial<BatchOptions> = {}) {
   const stored: Stored[] = []
   const counts: [string, number, number][] = []
@@ -146,7 +146,7 @@ async function startRoute(t: TestHooks, more: Partial<BatchOptions> = {}) {
   const route = { url, send, stored, counts, spoolDirectory, setOutcome }
   return {
     ...route,
-    /** The route as it is used by one test, without what came before. */
+    /** The route for one test, without earlier records. */
     use(next: Changes = {}) {
       changes = next
       stored.length = 0
@@ -158,7 +158,7 @@ async function startRoute(t: TestHooks, more: Partial<BatchOptions> = {}) {
 
 /** A start of the importer's threads takes a third of a second, so most tests share a route. */
 const usual = await startRoute(t)
-/** Parts of its bodies are stored as they come in. */
+/** Parts of its bodies are stored as they arrive. */
 const inParts = await startRoute(t, { limits: { chunkBytes: 70_000, largeChunkBytes: 70_000 } })
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
@@ -200,9 +200,9 @@ t.test('every format and coding stores the same readings', async t => {
   }
 })
 
-t.test('the thread that serves everybody decompresses and reads no body', async t => {
+t.test('the main thread decompresses and parses no body', async t => {
   const zlib: object = createRequire(import.meta.url)('node:zlib')
-  // Each thread has modules of its own.
+  // Each thread has separate modules.
   for (const [owner, name] of [
     [zlib, 'createGunzip'],
     [zlib, 'createZstdDecompress'],
@@ -228,18 +228,18 @@ t.test('the thread that serves everybody decompresses and reads no body', async 
   t.match(await send(zstdCompressSync(lines), ndjson), { status: 200, body: { stored: 100 } })
 })
 
-t.test('a device or a key with the scope ingest may write, each its own devices', async t => {
+t.test('a device or a key with the scope ingest may write, each its devices', async t => {
   const { send, url } = usual.use()
   const line = (device: string) => `${header}2026-01-01T00:00:00Z,${device},1,2,1000\n`
-  const nobody = { 'x-api-key': '' }
+  const noCredential = { 'x-api-key': '' }
   const as = (authorization: string) => ({ 'x-api-key': '', authorization })
   async function asks(headers: Record<string, string>, device = 'kitchen') {
     const { status, headers: answered, body } = await send(line(device), headers)
     const [reject] = (body['rejects'] as { code: string }[] | undefined) ?? []
     return { status, text: body['status'], stored: body['stored'], code: reject?.code, headers: answered }
   }
-  t.match(await asks(nobody), { status: 401, text: 'unauthorized' })
-  t.match((await asks(nobody)).headers.get('www-authenticate'), /^Basic realm="logger"/)
+  t.match(await asks(noCredential), { status: 401, text: 'unauthorized' })
+  t.match((await asks(noCredential)).headers.get('www-authenticate'), /^Basic realm="logger"/)
   t.match(await asks({ 'x-api-key': 'wrong' }), { status: 401 })
   t.match(await asks(as(basic('kitchen', 'wrong'))), { status: 401 })
   t.match(await asks({ 'x-api-key': key, authorization: basic('kitchen', passwords.kitchen) }), { status: 401 })
@@ -262,7 +262,7 @@ t.test('a device or a key with the scope ingest may write, each its own devices'
   t.match(await send('x', { 'content-encoding': 'br' }), { status: 415, body: { detail: /gzip, zstd/ } })
 })
 
-t.test("a device's own readings need no name; those of a key do", async t => {
+t.test('only a key needs device names in its readings', async t => {
   const { send, stored } = usual.use()
   const body = JSON.stringify(objectsOf(3))
   const json = { 'content-type': 'application/json' }
@@ -276,7 +276,7 @@ t.test("a device's own readings need no name; those of a key do", async t => {
   t.strictSame(stored, [])
 })
 
-t.test('a key that may makes the devices that are not there', async t => {
+t.test('a key with the permission adds missing devices', async t => {
   const { send, stored } = usual.use()
   const maker = { 'x-api-key': await keyOf(other, ['ingest'], true) }
   const body = ['new-1', 'new-2', 'kitchen', 'a/b'].map(name => csvOf(1, name).slice(header.length)).join('')
@@ -291,7 +291,7 @@ t.test('a key that may makes the devices that are not there', async t => {
   t.equal(stored.length, 2)
 })
 
-t.test('a line has the device that its name stands for at the moment', async t => {
+t.test('a line belongs to the device that has its name at the moment', async t => {
   const { send, stored } = usual.use()
   const [left, right] = ['left', 'right']
   for (const name of [left, right]) await addDevice(name, { owner })
@@ -363,7 +363,7 @@ t.test('strict is one of four words', async t => {
   }
 })
 
-t.test('a body that cannot be read is a 400 in the shape of the logger API', async t => {
+t.test('an unreadable body is a 400 in the shape of the logger API', async t => {
   const { send, stored } = usual.use()
   const json = { 'content-type': 'application/json' }
   const refuses = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>, answer: object) => {
@@ -383,7 +383,7 @@ t.test('a body that cannot be read is a 400 in the shape of the logger API', asy
   t.match(torn, { status: 200, body: { stored: 0, rejected: 3 } }, 'a line feed within a text is no JSON')
 })
 
-t.test('a body beyond the bound is a 413, compressed or not', async t => {
+t.test('a body above the limit is a 413, compressed or not', async t => {
   const bodyBytesMax = 99_999
   const { url, send, stored } = (await startRoute(t, { bodyBytesMax })).use()
   const fits = csvOf(2000, 'kitchen').slice(0, bodyBytesMax)
@@ -402,7 +402,7 @@ t.test('a body beyond the bound is a 413, compressed or not', async t => {
   t.match(await send(bomb, { 'content-encoding': 'gzip' }), { status: 413 })
 })
 
-t.test('strict: all or nothing, also where the records are spooled to a file', async t => {
+t.test('strict: all or nothing, also if the records are spooled to a file', async t => {
   const limits = { spoolMemoryBytesMax: 10_000 }
   const spooling = await startRoute(t, { bodyBytesMax: 200_000, limits })
   const { send, stored, spoolDirectory, setOutcome } = spooling.use()
@@ -431,7 +431,7 @@ t.test('strict: all or nothing, also where the records are spooled to a file', a
   t.strictSame(readdirSync(spoolDirectory), [], 'no file is left')
 })
 
-t.test('a batch with an idempotency key is stored as a whole, and its key is good for no other', async t => {
+t.test('a batch with an idempotency key is stored as a whole, and its key is valid for no other', async t => {
   const { send, stored, setOutcome, url } = usual.use()
   const json = { 'content-type': 'application/json' }
   const sendKeyed = (body: string | Uint8Array<ArrayBuffer>, name: string, headers: object = {}, query = '') =>
@@ -469,7 +469,7 @@ t.test('a batch with an idempotency key is stored as a whole, and its key is goo
   t.strictSame(both.map(({ status }) => status).sort(), [200, 422])
 })
 
-t.test('a key that cannot be read or claimed is refused in the shape of the logger API', async t => {
+t.test('an invalid or unclaimable idempotency key is rejected in the shape of the logger API', async t => {
   const { send, stored } = usual.use()
   const keyed = (idempotencyKey: string) => send(csvOf(1, 'kitchen'), { 'idempotency-key': idempotencyKey })
   t.match(await keyed('"'), { status: 400, body: { status: 'invalid idempotency key', detail: /^must be one string/ } })
@@ -489,11 +489,11 @@ t.test('a key that cannot be read or claimed is refused in the shape of the logg
   t.equal(away.stored.length, 1)
 })
 
-t.test('a credential that sends more than its share waits, and others do not', async t => {
+t.test('a credential that exceeds its share waits, and others do not', async t => {
   let nowMs = 0
   const fairShare = createFairShare({ perSecond: 10, burst: 50 }, () => nowMs)
   const { send, stored } = usual.use({ fairShare })
-  /** At least so long; each piece of a body is rounded up. */
+  /** The minimal wait, since each piece of a body is rounded up. */
   const waits = async (secondsMin: number, message: string) => {
     const { status, headers, body } = await send(csvOf(1, 'kitchen'))
     t.match({ status, body }, { status: 429, body: { status: 'too many readings' } }, message)
@@ -545,7 +545,7 @@ async function beginBody(url: string, text: string, more: string[] = []) {
   return { socket, answer: () => answer, ended: once(socket, 'close') }
 }
 
-/** A body of which parts are stored as they come in; the parts end at lines. */
+/** A body whose parts are stored as they arrive. The parts end at lines. */
 async function openBody(headers: OutgoingHttpHeaders, query = '', changes: Changes = {}) {
   const lookedUp = new Set<string>()
   const { url, stored } = inParts.use({ onLookUp: name => void lookedUp.add(name), ...changes })
@@ -561,7 +561,7 @@ async function openBody(headers: OutgoingHttpHeaders, query = '', changes: Chang
     answered,
     sent,
     lookedUp,
-    /** A thousand readings, and blank lines up to more than a chunk: all of the first thousand are in the first one. */
+    /** A thousand readings, and blank lines up to more than a chunk, so that the first chunk has all readings. */
     async send(device: string) {
       const lines = csvOf(1000, device).slice(header.length).padEnd(100_000, '\n')
       await new Promise(resolve => sent.write(lines, resolve))
@@ -573,7 +573,7 @@ const asKey = (text: string) => ({ 'x-api-key': text })
 
 for (const query of ['', '?strict=1']) {
   const how = query === '' ? 'in parts' : 'as a whole'
-  t.test(`nothing is stored ${how} after the credential has ended while a body is open`, async t => {
+  t.test(`readings are not stored ${how} after the credential has ended while a body is open`, async t => {
     const text = await keyOf(owner)
     const { keyId = 0 } = (await people.keys.find(text)) ?? {}
     const { send, sent, stored, answered, lookedUp } = await openBody(asKey(text), query)
@@ -622,7 +622,7 @@ for (const [what, [status, text, look]] of Object.entries(laterLooks)) {
   })
 }
 
-t.test('nothing is stored any more of a device that is given to somebody else while a body is open', async t => {
+t.test('readings of a device that gets another owner while a body is open are not stored', async t => {
   for (const query of ['', '?strict=1']) {
     const name = `changed${query}`
     await addDevice(name, { owner })
@@ -631,7 +631,7 @@ t.test('nothing is stored any more of a device that is given to somebody else wh
     await waitFor('a part has come', () => (query === '' ? stored.length > 0 : lookedUp.has(name)))
     await devices.change(name, { owner: other }, 'test')
     const before = stored.length
-    // What came before is not looked up again where nothing of the device follows.
+    // Earlier lines are not resolved again unless further lines of the device follow.
     if (query === '') await send(name)
     await send('kitchen')
     sent.end()
@@ -647,7 +647,7 @@ t.test('nothing is stored any more of a device that is given to somebody else wh
   }
 })
 
-t.test('readings that expire while a body is collected are not stored, and the answer says why', async t => {
+t.test('readings that expire while a body is collected are not stored, and the response has the reason', async t => {
   const keyed = { ...asKey(key), 'idempotency-key': 'expiring' }
   const cases: [string, OutgoingHttpHeaders, object][] = [
     ['?strict=1', asKey(key), { status: 400, body: { status: 'readings rejected' } }],
@@ -668,7 +668,7 @@ t.test('readings that expire while a body is collected are not stored, and the a
   }
 })
 
-t.test('readings that expire between the look at their lines and their records are rejects', async t => {
+t.test('readings that expire between the check of their lines and their records are rejects', async t => {
   let isOver = false
   const earliestMs = () => (isOver ? startMs + 1000 * 1000 : startMs)
   const { send, stored } = usual.use({ earliestMs, onLookUp: () => (isOver = true) })
@@ -680,7 +680,7 @@ t.test('readings that expire between the look at their lines and their records a
   t.equal(stored.length, 1000)
 })
 
-t.test('a credential has a few bodies under way, and one that stops or breaks off frees its place', async t => {
+t.test('a credential has a limit of open bodies, and one that stops or aborts frees its place', async t => {
   const { send, url } = (await startRoute(t, { limits: { silenceMsMax: 2000, sessionsPerWriterMax: 1 } })).use()
   const untilStatus = async (status: number) => {
     for (;;) {

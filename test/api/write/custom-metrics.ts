@@ -19,7 +19,7 @@ const { devices, ingest } = await openParts(t, store)
 const good = { temperature: 21.5, humidity: 48, pressure: 1013.2 }
 
 interface Answer {
-  /** The code of a refusal. */
+  /** The code of a rejection. */
   code?: string
   errors?: object
   ignored?: readonly string[] | undefined
@@ -45,7 +45,7 @@ async function open(t: Test, options: Partial<MetricsOptions> = {}) {
     acceptOnce: () => Promise.reject(new Error('no reading has a key')),
   })
 
-  /** Takes a reading as each way in of single readings does. */
+  /** Accepts a reading like each protocol of single readings. */
   async function send(writer: Writer, body: object): Promise<Answer> {
     const unprepared = await intake.prepare(writer, body)
     if (unprepared !== undefined) return { code: unprepared.code, ...unprepared.members }
@@ -63,24 +63,27 @@ async function addDevice(name: string, more: object = {}): Promise<Writer & { de
   return writer as Writer & { device: { number: number } }
 }
 
-t.test('fields without a metric make one, in the device and in the audit, and the next reading finds it', async t => {
-  const { metrics, send, intake } = await open(t)
-  const device = await addDevice('first')
-  const body = { device: 'first', ...good, co2: 412, 'PM2.5': 7.5, door: true, '%': 1, note: 'dry' }
-  const { ignored, custom } = await send(device, body)
-  const names = metrics.metricsOf(device.device.number).map(({ name }) => name)
-  t.strictSame(names, ['co2', 'pm25', 'door'])
-  const numbers = names.map(name => metrics.series(device.device.number, metrics.get(name) ?? { id: 0 }))
-  t.strictSame(custom, { series: numbers, values: [412, 7.5, 1] })
-  t.strictSame(ignored, ['%', 'note'])
-  t.equal(intake.prepare(device, body), undefined, 'then nothing is missing')
-  t.strictSame((await send(device, body)).custom, custom)
-  t.strictSame(await send(device, { device: 'first', ...good }), { ignored: undefined, custom: undefined })
-  const { rows } = await pool.query("SELECT actor FROM audit WHERE subject = 'metric pm25'")
-  t.strictSame(rows, [{ actor: `device ${device.device.number}` }])
-})
+t.test(
+  'fields without a metric create one, for the device and in the audit, and the next reading finds it',
+  async t => {
+    const { metrics, send, intake } = await open(t)
+    const device = await addDevice('first')
+    const body = { device: 'first', ...good, co2: 412, 'PM2.5': 7.5, door: true, '%': 1, note: 'dry' }
+    const { ignored, custom } = await send(device, body)
+    const names = metrics.metricsOf(device.device.number).map(({ name }) => name)
+    t.strictSame(names, ['co2', 'pm25', 'door'])
+    const numbers = names.map(name => metrics.series(device.device.number, metrics.get(name) ?? { id: 0 }))
+    t.strictSame(custom, { series: numbers, values: [412, 7.5, 1] })
+    t.strictSame(ignored, ['%', 'note'])
+    t.equal(intake.prepare(device, body), undefined, 'then nothing is missing')
+    t.strictSame((await send(device, body)).custom, custom)
+    t.strictSame(await send(device, { device: 'first', ...good }), { ignored: undefined, custom: undefined })
+    const { rows } = await pool.query("SELECT actor FROM audit WHERE subject = 'metric pm25'")
+    t.strictSame(rows, [{ actor: `device ${device.device.number}` }])
+  },
+)
 
-t.test('a refused reading makes no metric, and stores nothing', async t => {
+t.test('a rejected reading creates no metric, and is not stored', async t => {
   const { metrics, send, appended } = await open(t)
   const device = await addDevice('refused')
   const wrong = await send(device, { device: 'refused', ...good, temperature: 'x', never_made: 1 })
@@ -93,7 +96,7 @@ t.test('a refused reading makes no metric, and stores nothing', async t => {
   t.equal(appended.size, 0)
 })
 
-t.test('while PostgreSQL makes nothing, a new field refuses its reading, and known ones are stored', async t => {
+t.test('while PostgreSQL fails, a new field rejects its reading, and known ones are stored', async t => {
   let breaks: 'before' | undefined
   const { metrics, send, appended } = await open(t, { pool: breakingPool(() => breaks, pool) })
   const device = await addDevice('away')
@@ -108,7 +111,7 @@ t.test('while PostgreSQL makes nothing, a new field refuses its reading, and kno
   t.match(await send(device, { device: 'away', ...good, known: 2, fresh_away: 3 }), { custom: { values: [2, 3] } })
 })
 
-t.test('an API key makes the device of a good reading with its metrics', async t => {
+t.test('an API key adds the device of a good reading with its metrics', async t => {
   const { metrics, intake, send } = await open(t, { mode: 'declared' })
   const made: string[] = []
   const writer: Writer = {

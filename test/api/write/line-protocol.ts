@@ -1,4 +1,4 @@
-/** The paths of InfluxDB on a real PostgreSQL and a real journal, also with InfluxDB's own client. */
+/** The paths of InfluxDB on a real PostgreSQL and a real journal, also with InfluxDB's client. */
 
 import { once } from 'node:events'
 import { Agent, createServer, request as httpRequest, type IncomingMessage } from 'node:http'
@@ -58,7 +58,7 @@ async function start(t: Test, options: StartOptions = {}) {
   const { journalBytesMax, isReady = true, findKey = keys.find, perOwner } = options
   const { bulkRate = { perSecond: 1e6, burst: 1e9 } } = options
   const journal = journalBytesMax === undefined ? commonJournal : openTestIngest(t, { journalBytesMax })
-  /** Device's symbol, milliseconds and values of what the journal has taken. */
+  /** Device's symbol, milliseconds and values of each record in the journal. */
   const stored: object[] = []
   const counts: Counts[] = []
   const append: typeof journal.append = async records => {
@@ -121,7 +121,7 @@ const token = (text: string) => ({ authorization: `Token ${text}` })
 const asDevice = (name: string, text: string) => ({ authorization: basic(name, text) })
 
 const timeMs = Date.now() - 60_000
-/** InfluxDB's client gives up after ten seconds by itself; this bound is only for hangs. */
+/** InfluxDB's client times out after ten seconds by itself. This limit is only for hangs. */
 const clientMsMax = 300_000
 const line = (device: string, fields: string, ms = timeMs) => `w,device=${device} ${fields} ${ms}000000\n`
 const many = Array.from({ length: 30 }, (_, index) => line('porch', 'temperature=1', timeMs + index)).join('')
@@ -138,7 +138,7 @@ t.test('a body is stored as a whole, and lines of one device and time become one
   t.match(await devices.details('attic'), { last_seen: /^20/ })
 })
 
-t.test('units of timestamps are those of the version, and bodies may be compressed', async t => {
+t.test('units of timestamps depend on the version, and bodies may be compressed', async t => {
   const { post, stored } = await start(t)
   const seconds = Math.floor(timeMs / 1000)
   const at = (time: number) => `w,device=porch temperature=1 ${time}`
@@ -158,7 +158,7 @@ t.test('units of timestamps are those of the version, and bodies may be compress
   t.match(await post('/write', 'x', { ...token(key), 'content-encoding': 'br' }), { status: 415 })
 })
 
-t.test('every way to send a credential is known; a key is a token or a password', async t => {
+t.test('every form of a credential is accepted, with a key as token or password', async t => {
   const { post, stored } = await start(t)
   const body = line('porch', 'temperature=1')
   const ways: [string, Record<string, string>][] = [
@@ -176,7 +176,7 @@ t.test('every way to send a credential is known; a key is a token or a password'
   t.equal(stored.length, ways.length)
 })
 
-t.test('without a good credential nothing is taken, in the words of each version', async t => {
+t.test('without a valid credential a body is rejected, in the form of each version', async t => {
   const { post, stored } = await start(t)
   const body = line('porch', 'temperature=1')
   const v1 = { status: 401, body: { error: 'unauthorized' } }
@@ -190,7 +190,11 @@ t.test('without a good credential nothing is taken, in the words of each version
   for (let attempt = 0; attempt < 5; attempt++) await post('/write', body, asDevice('porch', 'wrong'))
   t.match(await post('/write', body, asDevice('porch', 'wrong')), { status: 429, body: { error: /too many/ } })
   t.match(await post('/write', body), v1, 'who tries no credential is asked for one')
-  t.match(await post('/write', body, asDevice('porch', password)), { status: 204 }, 'who fails silences nobody')
+  t.match(
+    await post('/write', body, asDevice('porch', password)),
+    { status: 204 },
+    'failures do not block other senders',
+  )
   t.equal(stored.length, 1)
 })
 
@@ -215,7 +219,7 @@ t.test('lines that the credential may not write are rejects, counted and listed 
   t.match(mixed.body, { error: /^partial write: line 1: device nobody: .*; line 2: has no fields dropped=2$/ })
 })
 
-t.test('a body with a device that is being changed is refused as a whole, for a later attempt', async t => {
+t.test('a body with a device that is being changed is rejected as a whole, for a later attempt', async t => {
   const { post, stored } = await start(t)
   const attic = devices.get('attic') as { suspended: boolean }
   const body = line('porch', 'temperature=1') + line('attic', 'temperature=1')
@@ -227,7 +231,7 @@ t.test('a body with a device that is being changed is refused as a whole, for a 
   t.equal(stored.length, 2)
 })
 
-t.test('while keys cannot be looked up a body is refused, for a later attempt', async t => {
+t.test('while keys cannot be looked up a body is rejected, for a later attempt', async t => {
   const findKey = async () => {
     throw Object.assign(new Error('away'), { syscall: 'connect' })
   }
@@ -238,7 +242,7 @@ t.test('while keys cannot be looked up a body is refused, for a later attempt', 
   t.equal(stored.length, 0)
 })
 
-t.test('nothing is stored of a body whose credential ends while it comes in', async t => {
+t.test('a body whose credential ends while it arrives is not stored', async t => {
   for (const [path, answer] of [
     ['/write', { error: 'unauthorized' }],
     ['/api/v2/write', { code: 'unauthorized' }],
@@ -266,7 +270,7 @@ t.test('nothing is stored of a body whose credential ends while it comes in', as
   }
 })
 
-t.test('a key that may make devices makes those that are not there', async t => {
+t.test('a key with the permission adds missing devices', async t => {
   const { post, stored } = await start(t)
   t.match(await post('/api/v2/write', line('new\\ one', 'temperature=5'), token(makingKey)), { status: 204 })
   t.equal(devices.get('new one')?.owner, owner)
@@ -284,7 +288,7 @@ t.test('a key that may make devices makes those that are not there', async t => 
   ])
 })
 
-t.test('a body that is too large is refused as a whole, plain, swelling or in chunks', async t => {
+t.test('a body that is too large is rejected as a whole, plain, compressed or in chunks', async t => {
   const { url, post, stored } = await start(t)
   const body = line('porch', 'temperature=1').repeat(3000)
   const v2 = { status: 413, body: { code: 'request too large', message: /too large/ } }
@@ -301,7 +305,7 @@ t.test('a body that is too large is refused as a whole, plain, swelling or in ch
   t.equal(stored.length, 0)
 })
 
-/** A request whose body comes in pieces, as the test sends them. */
+/** A request whose body is sent in pieces by the test. */
 function open(url: string, length: number) {
   const headers = { ...token(key), 'content-length': length }
   const sent = httpRequest(`${url}/api/v2/write`, { method: 'POST', headers, agent: new Agent() })
@@ -311,7 +315,7 @@ function open(url: string, length: number) {
   return { sent, status }
 }
 
-t.test('slow bodies of one credential leave room for another, and free their own at the end', async t => {
+t.test('slow bodies of one credential leave capacity for another, and free it at the end', async t => {
   const { url, post, stored } = await start(t)
   const body = `${line('porch', 'temperature=1')}#`.padEnd(bodyBytesMax - 1, 'x')
   const small = '#'.repeat(100)
@@ -329,7 +333,7 @@ t.test('slow bodies of one credential leave room for another, and free their own
   t.strictSame([stored.length, errors], [3, []], 'and nothing is logged of the one that broke off')
 })
 
-t.test('a body whose sender has gone is given up at once', async t => {
+t.test('a body is discarded at once when its client disconnects', async t => {
   const scope = closing(t, fastify())
   const bodies = createBodies(1000, new ByteBudget(4000))
   bodies.prepare(scope)
@@ -345,7 +349,7 @@ t.test('a body whose sender has gone is given up at once', async t => {
   await t.rejects(bodies.read(request, 'any'), { message: 'the body broke off' })
 })
 
-t.test('a credential that sends more than its share gets a 429 with the time to wait', async t => {
+t.test('a credential that exceeds its share gets a 429 with the time to wait', async t => {
   const { post, stored } = await start(t, { bulkRate: { perSecond: 0.01, burst: 1 } })
   t.match(await post('/write', many, token(key)), { status: 204 })
   const refused = await post('/api/v2/write', many, token(key))
@@ -355,7 +359,7 @@ t.test('a credential that sends more than its share gets a 429 with the time to 
   t.equal(stored.length, 31)
 })
 
-t.test('a body without points is charged by its bytes without the compression, also where it is broken', async t => {
+t.test('a body without points is charged by its uncompressed bytes, also if it is broken', async t => {
   const blank = gzipSync('\n'.repeat(60_000))
   for (const body of [blank, blank.subarray(0, blank.length - 10)]) {
     const { post } = await start(t, { bulkRate: { perSecond: 0.01, burst: 200 } })
@@ -400,7 +404,7 @@ t.test('requests that clients send before they write are answered', async t => {
   t.strictSame([wrongMethod.status, wrongMethod.headers.get('allow')], [405, 'POST'])
 })
 
-t.test("InfluxDB's own client writes points and understands the refusals", async t => {
+t.test("InfluxDB's client writes points and understands the rejections", async t => {
   const { url, stored } = await start(t)
   const options = { maxRetries: 0, flushInterval: 0, gzipThreshold: 1 }
   const client = new InfluxDB({ url, token: key, timeout: clientMsMax })
@@ -431,7 +435,7 @@ t.test("InfluxDB's own client writes points and understands the refusals", async
   t.equal(stored.length, 50)
 })
 
-t.test('a service that stops takes nothing more, and answers 503', async t => {
+t.test('a stopping service rejects bodies with 503', async t => {
   const { app, url, stored } = await start(t)
   const body = line('porch', 'temperature=1')
   const { sent, status } = open(url, body.length)

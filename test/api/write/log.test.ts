@@ -1,4 +1,4 @@
-/** Every answer of `PUT /api/log`, on a real socket, with real registries and a real journal. */
+/** Every response of `PUT /api/log`, on a real socket, with real registries and a real journal. */
 
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
@@ -49,14 +49,14 @@ async function answers(t: Test, name: string, response: Response, status: number
   t.equal(response.headers.get('content-length'), String(Buffer.byteLength(text)), `${name}: has a length`)
 }
 
-/** Asserts that nothing was stored by the work. */
+/** Asserts that the work stores nothing. */
 async function nothingStored(t: Test, work: () => Promise<unknown>): Promise<void> {
   const before = stored.length
   await work()
   t.equal(stored.length, before, 'nothing is stored')
 }
 
-tap.test('a good reading is stored, and the answer names the fields that are not', async t => {
+tap.test('a good reading is stored, and the response names the ignored fields', async t => {
   const seconds = Math.floor(Date.now() / 1000)
   const quoted = JSON.stringify(good)
   const numbered = Array.from({ length: 1_000 }, (_, index) => [`field ${index}`, String(index)])
@@ -97,7 +97,7 @@ tap.test('a good reading is stored, and the answer names the fields that are not
   await answers(t, 'with a slash at the end', await send(asKitchen, good, '/api/log/'), 200, success)
 })
 
-tap.test('a battery is taken in both spellings, and the last one wins', async t => {
+tap.test('a battery is accepted in both spellings, and the last one wins', async t => {
   const sent = { ...good, device: 'battery' }
   const takes = async (name: string, body: unknown, more = {}) =>
     await answers(t, name, await server.put('battery', passwords.battery, body), 200, { ...success, ...more })
@@ -113,7 +113,7 @@ tap.test('a battery is taken in both spellings, and the last one wins', async t 
   await answers(t, 'as it was spelled', refused, 400, invalid(errors))
 })
 
-tap.test('a device that may not write is refused, and nothing is stored', async t => {
+tap.test('a device that may not write is rejected, and nothing is stored', async t => {
   const attempts: [string, Record<string, string>][] = [
     ['no credentials', {}],
     ['a wrong password', { authorization: basic('kitchen', 'f'.repeat(64)) }],
@@ -145,7 +145,7 @@ tap.test('an API key with the scope ingest writes the devices of its owner', asy
   const cases: [string, Record<string, string>, object, number, object][] = [
     ['as X-API-Key', by, {}, 200, success],
     ['as a bearer', { authorization: `Bearer ${key}` }, {}, 200, success],
-    ['a device of somebody else', by, { device: 'kitchen' }, 403, foreign],
+    ['a device of another owner', by, { device: 'kitchen' }, 403, foreign],
     ['an unknown device', by, { device: 'nowhere' }, 404, { status: 'device unknown' }],
     ['no device', by, { device: undefined }, 400, invalid({ device: 'is required' })],
     ['another scope', { 'x-api-key': reading.key }, {}, 403, lacking],
@@ -162,7 +162,7 @@ tap.test('an API key with the scope ingest writes the devices of its owner', asy
   }
 })
 
-tap.test('an API key that may add devices makes them with their first reading', async t => {
+tap.test('an API key that may add devices adds them with their first reading', async t => {
   const { key, owner } = await addKey('eve@example.com', { createDevices: true })
   const takes = async (device: string, status: number, body: object, more = {}) =>
     await answers(t, device, await send({ 'x-api-key': key }, { ...good, device, ...more }), status, body)
@@ -178,7 +178,7 @@ tap.test('an API key that may add devices makes them with their first reading', 
   await takes('eve-1', 200, success)
 })
 
-tap.test('a reading whose credential ends while it comes in is not stored', async t => {
+tap.test('a reading whose credential ends while it arrives is not stored', async t => {
   const { key, owner, keyId } = await addKey('ending@example.com')
   const password = await addDevice('ending', { owner })
   const shed = await addDevice('shed')
@@ -192,7 +192,7 @@ tap.test('a reading whose credential ends while it comes in is not stored', asyn
     const sent = request(`${url}/api/log`, { method: 'PUT', headers })
     const answered = once(sent, 'response')
     sent.flushHeaders()
-    // The server says that it goes on when it has looked at the credentials.
+    // The server sends 100 Continue after it has checked the credentials.
     await once(sent, 'continue')
     sent.write(JSON.stringify({ ...good, device }).slice(0, -1))
     t.match(await end(), { ok: true }, 'the credential ends')
@@ -204,7 +204,7 @@ tap.test('a reading whose credential ends while it comes in is not stored', asyn
   }
 })
 
-tap.test('a refusal names each wrong field', async t => {
+tap.test('a rejection names each wrong field', async t => {
   const between = (min: number, max: number) => `must be between ${min} and ${max}`
   const alone = { device: 'kitchen', temperature: undefined, humidity: undefined, pressure: undefined }
   const one = { temperature: 'at least one metric must be a number' }
@@ -232,7 +232,7 @@ tap.test('a refusal names each wrong field', async t => {
   }
 })
 
-tap.test('a body that is no JSON object is refused', async t => {
+tap.test('a body other than a JSON object is rejected', async t => {
   const notJson = { status: 'invalid json' }
   for (const text of ['', '{', 'null', '"x"', '5', '{"device":"kitchen",}', '\ufeff', '\ufeff\ufeff{}']) {
     await answers(t, JSON.stringify(text), await put(text), 400, notJson)
@@ -257,7 +257,7 @@ tap.test('a body that is no JSON object is refused', async t => {
   t.match(await exchangeRaw(t, url, request), /^HTTP\/1.1 400 /, 'invalid UTF-8')
 })
 
-tap.test('a body that does not come is given up, and a connection that is done with its requests is not', async t => {
+tap.test('an absent body times out, and an idle connection does not', async t => {
   await nothingStored(t, async () => {
     const text = JSON.stringify(good)
     const waiting = await openRaw(t, url)
@@ -274,7 +274,7 @@ tap.test('a body that does not come is given up, and a connection that is done w
   })
 })
 
-tap.test('idempotency keys are refused with a reason, and readings without one never notice', async t => {
+tap.test('idempotency keys are rejected with a reason, and readings without one are not affected', async t => {
   const porch = await addDevice('porch')
   const sends = async (name: string, key: string, more: object, status: number, body: object) => {
     const sent = { ...good, device: 'porch', ...more }
@@ -299,7 +299,7 @@ tap.test('above 100 % humidity is stored as 100', async t => {
   t.match(stored.at(-1), { device: 'kitchen', reading: { humidity: 100 } })
 })
 
-tap.test('too many failing attempts are slowed down, and valid ones never', async t => {
+tap.test('too many failed attempts are delayed, and valid ones never', async t => {
   const wrong = { authorization: basic('kitchen', 'e'.repeat(64)) }
   // At once, since the limit is one a minute and the machine may be slow.
   const tried = await Promise.all(Array.from({ length: 100 }, () => put(good, wrong)))
@@ -309,7 +309,7 @@ tap.test('too many failing attempts are slowed down, and valid ones never', asyn
   t.equal((await put(good)).status, 200)
 })
 
-tap.test('a device that sends more than its share has to wait', async t => {
+tap.test('a device that exceeds its share has to wait', async t => {
   const flood = await addDevice('flood')
   const sent = Array.from({ length: 220 }, () => server.put('flood', flood, { device: 'flood', temperature: 1 }))
   const statuses = (await Promise.all(sent)).map(({ status }) => status)

@@ -61,7 +61,7 @@ async function send(body: unknown, headers: Record<string, string> = {}): Promis
   return [response.status, Buffer.from(await response.arrayBuffer())]
 }
 
-tap.test('samples of Prometheus are on disk before the answer, and series of one time form one reading', async t => {
+tap.test('samples of Prometheus are on disk before the response, and series of one time form one reading', async t => {
   stored.length = 0
   t.strictSame(await write(remoteWrite(series('temperature', 21.5), series('humidity', 48))), [204, ''])
   t.match(stored, [{ device: symbolOf('porch'), reading: { temperature: 21.5, humidity: 48 } }])
@@ -71,7 +71,7 @@ tap.test('samples of Prometheus are on disk before the answer, and series of one
   t.strictSame(await write(remoteWrite()), [204, ''], 'metadata alone')
 })
 
-tap.test('each way to send a credential', async t => {
+tap.test('each form of a credential is accepted', async t => {
   const ways: Record<string, string>[] = [
     bearer(),
     { 'x-api-key': key },
@@ -115,7 +115,7 @@ tap.test('a key that may add devices adds those that samples name', async t => {
   t.match(devices.get('cellar'), { owner: making.owner })
 })
 
-tap.test('bodies that cannot be read get a 4xx, so that Prometheus drops them', async t => {
+tap.test('unreadable bodies get a 4xx, so that Prometheus drops them', async t => {
   t.match(await write(Buffer.from('nothing')), [400, '{"error":"broken body: it is not a block of Snappy"}'])
   t.equal((await write(remoteWrite(), { ...bearer(), 'content-encoding': 'gzip' }))[0], 415)
   const version2 = { 'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request' }
@@ -127,7 +127,7 @@ tap.test('bodies that cannot be read get a 4xx, so that Prometheus drops them', 
   t.equal((await fetch(`${url}/api/v1/write`)).status, 405)
 })
 
-tap.test('what may pass gets a 503, since Prometheus drops the samples of a 429', async t => {
+tap.test('temporary faults get a 503, since Prometheus drops the samples of a 429', async t => {
   for (let attempt = 0; attempt < 20; attempt++) await write(remoteWrite(), { authorization: 'Bearer wrong' })
   const response = await fetch(`${url}/api/v1/write`, {
     method: 'POST',
@@ -137,7 +137,7 @@ tap.test('what may pass gets a 503, since Prometheus drops the samples of a 429'
   t.match(await send({}, { authorization: 'Bearer wrong' }), [429, { code: 8, message: /too many/ }])
 })
 
-tap.test('points of OTLP are on disk before the answer, also compressed and in Protocol Buffers', async t => {
+tap.test('points of OTLP are on disk before the response, also compressed and in Protocol Buffers', async t => {
   const first = request({ name: 'gate.opened', sum: { dataPoints: [point(3)] } })
   t.strictSame(await send(first), [200, {}], 'a name in another spelling, which makes a metric')
   t.ok(metrics.find('gate_opened'))

@@ -22,7 +22,7 @@ async function answer(response: Response): Promise<[number, unknown]> {
   return [response.status, await response.json()]
 }
 
-tap.test('a message is stored before its answer, by a key in the path, in a header and by a device', async t => {
+tap.test('a message is stored before its response, by a key in the path, in a header and by a device', async t => {
   const ways: [string, () => Promise<Response>][] = [
     ['in the path', () => json(`/in/thingsboard/${key}?device=porch`)],
     ['as X-API-Key', () => json('/in/thingsboard?device=porch', message, { 'x-api-key': key })],
@@ -57,7 +57,7 @@ tap.test('a message is stored before its answer, by a key in the path, in a head
   }
 })
 
-tap.test('a device that is not there is made for the owner of the key, within its limit', async t => {
+tap.test('a missing device is added for the owner of the key, within its limit', async t => {
   t.strictSame((await json(`/in/thingsboard/${key}?device=attic`)).status, 200)
   t.match(server.devices.get('attic'), { owner })
   const refused = await answer(await json(`/in/thingsboard/${key}?device=cellar`))
@@ -65,19 +65,19 @@ tap.test('a device that is not there is made for the owner of the key, within it
   t.equal(server.devices.get('cellar'), undefined)
 })
 
-tap.test('fields without a metric make one', async t => {
+tap.test('fields without a metric create one', async t => {
   t.strictSame((await json(`/in/thingsboard/${key}?device=porch`, { hive_weight: 31.5 })).status, 200)
   t.ok(metrics.find('hive_weight'))
 })
 
-tap.test('of several readings the good ones are stored, and the others are named', async t => {
+tap.test('the good ones of several readings are stored, and the others are named', async t => {
   const gateway = { porch: [{ values: message }], nobody: [{ values: message }] }
   const [status, body] = await answer(await json(`/in/thingsboard/${key}`, gateway))
   t.equal(status, 200)
   t.match(body, { status: 'success', stored: 1, rejected: [{ device: 'nobody', reason: /too many devices/ }] })
 })
 
-tap.test('refusals', async t => {
+tap.test('refusals have their status and reason', async t => {
   const before = stored.length
   const detail = 'a key in an address must have the scope ingest and no other'
   const cases: [string, () => Promise<Response>, number, object][] = [
@@ -136,7 +136,7 @@ tap.test('refusals', async t => {
   t.equal(stored.length, before, 'nothing is stored')
 })
 
-tap.test('a decoder of people has a webhook at once, and its messages before that are kept', async t => {
+tap.test('a custom decoder has a webhook at once, and its earlier messages are kept', async t => {
   const body = { box: 'porch', t: 70.7, password: 'secret' }
   const [status, refused] = await answer(await json(`/in/garden/${key}`, body))
   t.equal(status, 404)
@@ -154,13 +154,13 @@ tap.test('a decoder of people has a webhook at once, and its messages before tha
   t.equal((await json(`/in/garden/${key}`, body)).status, 404)
 })
 
-tap.test('a message without a reading is taken', async t => {
+tap.test('a message without a reading is accepted', async t => {
   const join = { end_device_ids: { device_id: 'a' }, join_accept: {} }
   const expected = { status: 'success', stored: 0, detail: 'no /uplink_message' }
   t.strictSame(await answer(await json(`/in/the-things-stack/${key}`, join)), [200, expected])
 })
 
-tap.test('a revoked key stores nothing any more', async t => {
+tap.test('a revoked key stores nothing more', async t => {
   await people.keys.revoke(await people.account(owner), keyId)
   const before = stored.length
   t.strictSame(await answer(await json(`/in/thingsboard/${key}?device=porch`)), [401, { status: 'unauthorized' }])
