@@ -26,7 +26,7 @@ export interface TestCounts {
   fail: number
 }
 
-/** Runs the files and the files of the folders; by default all. The options apply to Node in every process of a file. */
+/** Runs the files and the files of the folders, by default all. The options apply to Node in every process of a file. */
 export async function runTestFiles(
   paths: readonly string[],
   environment: NodeJS.ProcessEnv,

@@ -83,7 +83,7 @@ function isRead(node: AnyNode, helpers: ReadonlySet<string>): boolean {
 
 const root = resolve(import.meta.dirname, '..')
 
-/** The imports allowed for each room; a file name allows that file alone. */
+/** The imports allowed for each room. A file name allows that file alone. */
 const arrows: Record<string, string[]> = {
   store: [],
   analytics: ['store/limits'],

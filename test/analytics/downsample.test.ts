@@ -88,7 +88,7 @@ test('flagged readings and both sides of every gap stay, if the size allows', as
   assert.ok(tested > 20, `${tested} cases had room`)
 })
 
-test('too many flagged readings stay evenly; of too many gaps the longest count', async t => {
+test('too many flagged readings are thinned evenly, too many gaps to the longest', async t => {
   const line = minutes(Array.from({ length: 1000 }, (_, index) => Math.sin(index / 50)))
   const crowded = downsample({ ...line, points: 50, gaps, flagged: new Uint8Array(1000).fill(1) })
   t.ok(crowded.indices.length <= 50 && crowded.indices.length >= 46)

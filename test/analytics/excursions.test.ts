@@ -107,7 +107,7 @@ test('with an unknown interval a value lasts for an hour', async t => {
 })
 
 test('rarely sampled short excursions do not follow each other so often by chance', t => {
-  /** A week of readings every ten minutes; `warm`: indices of readings beyond 8. */
+  /** A week of readings every ten minutes. `warm`: indices of readings beyond 8. */
   const samplesOf = (warm: readonly number[], silences: readonly number[]) => ({
     timesMs: Float64Array.from({ length: 1008 }, (_, at) => {
       return 10 * minuteMs * (at + 12 * silences.filter(place => place <= at).length)

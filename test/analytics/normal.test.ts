@@ -5,7 +5,7 @@ import { type NormalInput, normalFor } from '../../analytics/normal/normal.ts'
 
 const days = 20
 const cells = Array.from({ length: 24 * days }, (_, cell) => cell)
-/** At noon of the last day; every day is one higher. */
+/** Noon of the last day, with each day one higher. */
 const input: NormalInput = {
   hourly: Float64Array.from(cells, cell => Math.floor(cell / 24)),
   localHours: Uint8Array.from(cells, cell => cell % 24),

@@ -63,7 +63,7 @@ test('without readings there are 24 empty hours and no peak', async t => {
   t.strictSame(extremeHours(profile), { peak: null, trough: null })
 })
 
-test('peak and trough are the hours of the extreme means; ties average circularly', async t => {
+test('peak and trough are the hours of the extreme means, with ties averaged circularly', async t => {
   const extremes = (mean: (hour: number) => number) => {
     const hours = Uint8Array.from({ length: 24 }, (_, hour) => hour)
     return extremeHours(dailyProfile(Float64Array.from(hours, mean), hours))

@@ -14,7 +14,7 @@ const gapMs = 2.5 * minuteMs
 
 type Metric = Parameters<typeof qualityLimits>[0]
 
-/** Readings every minute by default; null is missing. */
+/** Readings every minute by default. Null is missing. */
 function check(
   metric: Metric,
   values: readonly (number | null)[],

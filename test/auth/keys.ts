@@ -197,7 +197,7 @@ t.test('a key limited to tags shows them everywhere, and may only read and send 
   }
 })
 
-/** Counts the statements about keys from now on; the mailer uses another pool. */
+/** Counts the statements about keys from now on. The mailer uses another pool. */
 function countReads(): () => number {
   let count = 0
   const { query } = pool
@@ -494,7 +494,7 @@ t.test('a renewed writer of a key has the current rights of the key and its acco
   t.equal(await renewed.renewed(), 'UNAUTHENTICATED')
 })
 
-t.test("a key needs the scope and writes the devices of its owner; an administrator's key writes all", async t => {
+t.test('a key with the scope writes the devices of its owner, or all for an administrator', async t => {
   await addDevice('mine', { owner })
   await addDevice('nobodys')
   const key = await keyOf(owner)

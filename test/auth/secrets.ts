@@ -29,7 +29,7 @@ t.test('user codes are eight consonants, all equally likely', async t => {
   const counts = new Map<string, number>()
   for (const letter of codes.join('')) counts.set(letter, (counts.get(letter) ?? 0) + 1)
   t.strictSame([...counts.keys()].sort().join(''), consonants)
-  // 8,000 of each are expected; six standard deviations are 524.
+  // 8,000 of each are expected. Six standard deviations are 524.
   for (const [letter, count] of counts) t.ok(Math.abs(count - 8_000) < 524, `${letter}: ${count}`)
 })
 
@@ -84,7 +84,7 @@ t.test('a key with one mistyped character is rejected', async t => {
   }
 })
 
-t.test('eight characters of a key are shown and its SHA-256 is stored; a new key may have the same ones', async t => {
+t.test('a key is stored as SHA-256 and shown by eight characters, which keys may share', async t => {
   const text = createKeyText()
   t.equal(prefixOf(text), text.slice(0, 'barograph_key_'.length + 8))
   t.strictSame(digestOf(text), hash('sha256', text, 'buffer'))
@@ -140,7 +140,7 @@ t.test('a password is an Argon2id hash in PHC form', async t => {
   t.equal(passwords.isOutdated(await argon2Hash('x', { memoryCost: 8192, timeCost: 1 })), true)
 })
 
-/** Starts checks of passwords that end one by one; `started` lists them in order. */
+/** Starts checks of passwords that end one by one. `started` lists them in order. */
 async function startChecks() {
   const noHash = async () => ''
   const passwords = await createPasswords({ hash: noHash, verify: async () => true, close: async () => undefined })

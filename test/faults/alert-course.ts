@@ -1,4 +1,4 @@
-/** Devices cross a threshold and return; the notifications of a receiver are checked at the end. */
+/** Devices cross a threshold and return. The notifications of a receiver are checked at the end. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,7 +21,7 @@ export interface AlertCourse {
 }
 
 const deviceCount = 3
-/** With more than six changes in an hour the alert would count as flapping. */
+/** An alert with more than six changes in an hour would count as flapping. */
 const flipsMax = 3
 const setCount = 6
 const warm = 35

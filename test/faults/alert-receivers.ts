@@ -12,7 +12,7 @@ export interface Notification extends Pick<Message, 'type' | 'timestamp' | 'aler
 export interface CountingReceiver {
   url: string
   origin: string
-  /** Without repetitions, in the order of the first arrival. */
+  /** Each notification once, in the order of the first arrival. */
   received: Notification[]
   repeats: number
   answer: (response: ServerResponse) => void

@@ -1,6 +1,6 @@
 /**
  * Checks that the harness detects a loss. Each copy of the source is broken in one place and must be detected within ten cycles. A
- * snippet missing from the source fails the run; update this list then.
+ * snippet missing from the source fails the run. Update this list then.
  */
 
 import { join } from 'node:path'

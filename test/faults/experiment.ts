@@ -40,7 +40,7 @@ export interface ExperimentOptions extends LoadOptions {
   tally: Tally
   environment?: Record<string, string>
   words?: readonly string[]
-  /** Ports of all services that receive the load; by default only this service. */
+  /** Ports of all services that receive the load, by default only of this service. */
   ports?: Ports
   /** The experiment starts separate databases instead of the shared ones. */
   ownDatabases?: boolean
@@ -68,7 +68,7 @@ export interface TestBed {
   stations: Login[]
   /** Stations with a completed erase. */
   erasedStations: Set<string>
-  /** The offsets of the service's clock; empty if it was right. */
+  /** The offsets of the service's clock. Empty if it was right. */
   clock: ClockPeriod[]
   /** When the service ended without being stopped. */
   crashedAt: number[]
@@ -86,7 +86,7 @@ export interface TestBed {
   anyDevice(without?: number): string
   /** Changes the device's password at once. False if the service `by`, or this one, cannot do so now. */
   revoke(device: string, by?: ServiceProcess): Promise<boolean>
-  /** Resolves when a revocation has succeeded; from then on the old password must be rejected. */
+  /** Resolves when a revocation has succeeded. From then on the old password must be rejected. */
   untilRevoked(): Promise<void>
 }
 

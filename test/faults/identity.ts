@@ -1,12 +1,12 @@
 /**
  * The values of a stored row encode the number of its attempt, so no index has to be kept. Plausible sensor values carry the
- * digits of the number; the battery's value carries a checksum.
+ * digits of the number. The battery's value carries a checksum.
  */
 
 /** Encodes attempt numbers in the rows of one table. */
 export interface Identity {
   valuesOf(sequence: number): RowValues
-  /** The encoded number; undefined for foreign values. The caller verifies the checksum. */
+  /** The encoded number. Undefined for foreign values. The caller verifies the checksum. */
   sequenceOf(values: RowValues): number | undefined
 }
 
@@ -48,7 +48,7 @@ export function sequenceOf({ temperature, humidity, pressure }: Pick<Values, 'te
 const metricCount = 20
 const metricOf = (index: number): string => `fault_${index}`
 export const erasedMetric = metricOf(0)
-/** With a power of two, the decimals are exact in a double and in its text. */
+/** A power of two makes the decimals exact in a double and in its text. */
 const customSteps = 32
 
 /** Up to twenty custom values for an attempt's number, which each value encodes. */
@@ -74,10 +74,10 @@ export const readingIdentity: Identity = {
 }
 
 const units = ['ppm', 'ppb', 'ugm3'] as const
-/** With a power of two, the decimals are exact in a double and in its text. */
+/** A power of two makes the decimals exact in a double and in its text. */
 const checkSteps = 128
 
-/** The value of a point encodes its number and a checksum in its decimals; the unit encodes another one. */
+/** The value of a point encodes its number and a checksum in its decimals. The unit encodes another one. */
 export function pointValuesOf(sequence: number): { value: number; unit: string } {
   const check = (sequence * 31) % 97
   return { value: sequence + check / checkSteps, unit: units[sequence % units.length] ?? '' }

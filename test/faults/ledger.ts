@@ -1,13 +1,13 @@
 /**
  * The ledger: a file of the load generator with every attempt to store a reading or a point, and its result. The attempt is
- * written before its bytes are sent; the result is synced soon after the response. Each line is a JSON object: an attempt, a
+ * written before its bytes are sent. The result is synced soon after the response. Each line is a JSON object: an attempt, a
  * result, or a revocation.
  */
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 /**
- * `live` has no time; `timed` has the current time, `late` one of days ago; `import` is part of a bulk import. `bad`, `wrong` and
+ * `live` has no time. `timed` has the current time, `late` one of days ago. `import` is part of a bulk import. `bad`, `wrong` and
  * `revoked` must be rejected: for the payload, the password, or the revoked password.
  */
 export type Kind = 'live' | 'timed' | 'late' | 'import' | 'bad' | 'wrong' | 'revoked'
@@ -20,7 +20,7 @@ export interface Attempt {
   timeMs: number | undefined
   startMs: number
   endMs: number | undefined
-  /** Status of the response; undefined without a response, or if it does not determine this reading's result. */
+  /** Status of the response. Undefined without a response, or if it does not determine this reading's result. */
   status: number | undefined
 }
 

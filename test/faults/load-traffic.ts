@@ -19,7 +19,7 @@ export interface Outgoing {
   /** A request with an idempotency key is repeated until it is answered. */
   isRepeated?: boolean
   attempts: Beginning[]
-  /** The status of each row; undefined if the response does not determine it. */
+  /** The status of each row, or undefined if the response does not determine it. */
   statusesOf(answer: Answer): (number | undefined)[]
 }
 

@@ -1,6 +1,6 @@
 /**
  * The load generator, one process for each kind of traffic: senders that wait for their responses, some that do not, and
- * occasional imports. A seed determines the requests; the ledger records all of them.
+ * occasional imports. A seed determines the requests. The ledger records all of them.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -15,7 +15,7 @@ export interface MatrixRow {
   row: string
   what: string
   cycles: number
-  /** Approximate duration of a whole row; the longest rows start first. */
+  /** Approximate duration of a whole row. The longest rows start first. */
   minutes: number
   run: Run<Harness>
 }

@@ -29,7 +29,7 @@ export type ViolationName = (typeof violationNames)[number]
 export interface Verdict {
   violations: Record<ViolationName, string[]>
   acknowledged: number
-  /** Attempts without a response; `unknownStored` counts the stored ones. */
+  /** Attempts without a response. `unknownStored` counts the stored ones. */
   unknown: number
   unknownStored: number
 }

@@ -140,7 +140,7 @@ export class MqttPipe extends Pipe {
   readonly #port: number
   readonly #device: Readonly<Login>
   #messageId = 0
-  /** With MQTT 5, an alias replaces the topic from the second message on. */
+  /** An alias of MQTT 5 replaces the topic from the second message on. */
   #hasAlias = false
   password = ''
 

@@ -212,7 +212,7 @@ function check(disk: SimulatedDisk, { attempts, seen: stamps, result }: History)
   settleOpen(attempts, seen)
 }
 
-/** Recovered records must be kept from now on; the others must not return. */
+/** Recovered records must be kept from now on. The others must not return. */
 function settleOpen(attempts: Attempt[], seen: Set<number>): void {
   attempts.forEach((attempt, index) => {
     if (attempt.answer === 'open') attempt.answer = seen.has(index) ? 'stored' : 'full'

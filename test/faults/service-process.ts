@@ -26,7 +26,7 @@ export interface ServiceProcess {
   adminToken(): string
   /** Sends a request to the admin API by its path there, or elsewhere by the whole path. */
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
-  /** The body of the response; throws without success. */
+  /** The body of the response. Throws without success. */
   ask(method: string, path: string, body?: unknown): Promise<unknown>
   /** Repeats `admin` while the status is 503: on a busy machine the lease of a node can expire before its first change. */
   adminWhenLet: ServiceProcess['admin']

@@ -9,14 +9,14 @@ export interface Trouble {
   refuses: boolean
   /** Connections are accepted but never answered. */
   silent: boolean
-  /** Delay of every piece in each direction; with `latencyChance`, only of some connections. */
+  /** Delay of every piece in each direction. With `latencyChance` it applies to some connections. */
   latencyMs: number
   latencyChance: number
-  /** Upstream bytes a second; undefined means unlimited. */
+  /** Upstream bytes a second. Undefined means unlimited. */
   bytesPerSecond: number | undefined
   /** Probability that a connection is reset in the middle of a request. */
   resetChance: number
-  /** Maximal size of forwarded pieces; undefined forwards them unchanged. */
+  /** Maximal size of forwarded pieces. Undefined forwards them unchanged. */
   pieceBytes: number | undefined
 }
 

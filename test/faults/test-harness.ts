@@ -45,7 +45,7 @@ export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 
 
 export const sourceFolder = resolve(import.meta.dirname, '..', '..')
 
-/** Without brokers, the journals are on disk. */
+/** The journals are on disk if `brokers` is undefined. */
 export async function startHarness(hooks: TestHooks, surroundings: Surroundings, brokers?: 1 | 3): Promise<Harness> {
   const { folder } = surroundings
   const databases = await startFaultDatabases(hooks, folder, brokers === undefined ? 1 : 2)

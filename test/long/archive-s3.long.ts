@@ -36,7 +36,7 @@ function archiveAt(endpoint: string) {
   return archive
 }
 
-t.test('a day is written, verified and rewritten; rejected keys and an unavailable store name the reason', async t => {
+t.test('a day is written, verified and rewritten, or fails with the reason', async t => {
   const endpoint = await startMoto()
   const away = await freePort()
   await t.rejects(archiveAt(endpoint).keep(1, firstDay), /^archive s3:\/\/days\/of\/porch: .*404/)

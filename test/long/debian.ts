@@ -60,7 +60,7 @@ function debianIn(t: TestHooks, root: string): Debian {
   }
 }
 
-/** The mirror of this machine, if it has one; otherwise debootstrap uses its default. */
+/** The mirror of this machine, if it has one. Otherwise debootstrap uses its default. */
 function mirror(): string[] {
   const codename = /^VERSION_CODENAME=(.+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]
   const words = ['indextargets', '--format', '$(RELEASE) $(SITE)', 'Created-By: Packages', 'Component: main']

@@ -28,7 +28,7 @@ const browser = await openBrowser()
 t.teardown(() => browser.close())
 
 const devices = stations.map(({ name }) => name)
-/** The demo's devices have an interval; the interval of this device is computed from its readings. */
+/** The demo's devices have an interval. The interval of this device is computed from its readings. */
 const plain = 'plain'
 await addDevice()
 const sns = airStations.map(({ sn }) => sn)

@@ -51,7 +51,7 @@ async function send(at: number): Promise<void> {
     const value = ++sent
     for (let attempt = 0; attempt < apis.length; attempt++) {
       const status = await put(apis[(turn + attempt) % apis.length] as Service, at, value)
-      // Without a response it may be stored, and another node would assign another time.
+      // The reading may be stored without a response. Another node would assign another time.
       if (status !== 503) break
     }
     await sleep(5)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { killThenEnd } from '../service/lifecycle/retention/retention-world.ts'
 
 t.test('the next run completes a retention killed at any step, with the same rows and values', async t => {
-  // For each of three days: hours of values, their note, hours of readings and mark. Then the removals.
+  // Each of three days has hours of values, their note, hours of readings and a mark. The removals follow.
   const statements = 3 * 4 + 2
   for (let statement = 0; statement < statements; statement++)
     for (const when of ['before', 'sent', 'after'] as const) await killThenEnd(t, statement, when)

@@ -1,6 +1,6 @@
 /**
  * A QuestDB without rows that it received from the journal: missing rows are resent, or block the forwarder. An emptied QuestDB:
- * `test/service/restarts.test.ts`; by topics of Kafka: `test/service/kafka.test.ts`.
+ * `test/service/restarts.test.ts`. Topics of Kafka: `test/service/kafka.test.ts`.
  */
 
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'

@@ -42,7 +42,7 @@ test('a value beyond the threshold fires at once, and clears below the hysteresi
   t.equal(state.phase, 'idle')
 })
 
-test('for_seconds counts from the first reading beyond; a reading within restarts it', async t => {
+test('for_seconds counts from the first reading beyond, and restarts after a reading within', async t => {
   const rule = ruleOf(warm, { for_seconds: 60 })
   t.strictSame(walk(rule, [at(0, 31), at(59, 31), at(60, 31)]).events, ['opened 0', 'fired 60'])
   const { events, state } = walk(rule, [at(0, 31), at(30, 29), at(60, 31), at(119, 31)])

@@ -209,7 +209,7 @@ for (const [name, stepSeconds] of [
     world.evaluator.clockStepped(stepSeconds * 1000, world.msOf(begin + 300 + stepSeconds))
     const found: string[] = []
     for (let second = begin + 300; second <= begin + 540; second += 60) {
-      // The second device keeps its times; the first one follows our clock.
+      // The second device keeps its times. The first one follows our clock.
       world.read(2, begin + 90_000 + second + 7200, 35, second + stepSeconds)
       world.advance(second + stepSeconds)
       found.push(...world.written(true).filter(text => !text.includes('opened')))
@@ -344,7 +344,7 @@ test('a late reading that would have changed a pair has no effect, also after a 
   world.read(2, 100, 35)
   t.strictSame(world.written(), ['1/2 opened 100', '1/2 fired 100'])
   world.read(2, 400, 35)
-  // Both devices get history; the second one also some without news.
+  // Both devices get history. The second one also some without news.
   for (const second of [40, 50]) world.read(1, second, 35, 410)
   world.read(1, 60, 20, 410)
   world.read(2, 200, 34, 410)

@@ -124,7 +124,7 @@ t.test('a kind with complete messages gets all alerts in slices, and again befor
   const counts = (await pool.query<{ entry: string; count: number }>(text)).rows
   t.strictSame(
     counts.map(({ entry, count }) => `${entry} ${count}`),
-    // Outdated notifications are cancelled; slices of one moment stay.
+    // Outdated notifications are cancelled. Slices of one moment stay.
     ['firing waiting 2', 'refresh cancelled 4', 'refresh waiting 1', 'resolved waiting 1'],
   )
 })

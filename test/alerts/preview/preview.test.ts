@@ -142,7 +142,7 @@ t.test('too many readings or too long a time are rejected with the possible numb
   t.match(await long.run({ condition: { kind: 'battery', days: 14 } }), { ok: true })
 })
 
-t.test('limits are two previews for a person and six in all; an abandoned one frees its place', async t => {
+t.test('a person has at most two previews at once and all people six, without abandoned ones', async t => {
   const leaving = new AbortController()
   const held = Promise.withResolvers<void>()
   async function* read(_: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings> {

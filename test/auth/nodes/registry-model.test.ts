@@ -1,4 +1,4 @@
-/** The model of registries at several nodes, once for each kind of change; `test/long/` has a long series. */
+/** The model of registries at several nodes, once for each kind of change. `test/long/` has a long series. */
 
 import t from 'tap'
 import { changeAtOnce, changeInTurn, kindsOfChanges, startGuarded } from './registry-model.ts'

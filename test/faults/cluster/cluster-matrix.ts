@@ -16,7 +16,7 @@ import { changeableDevice, type FaultName, faults, faultsOf, happen, happenAny, 
 
 const faultsPerExperiment = 10
 
-/** `count`: the number of faults of a whole run; by default the sum of the rows. */
+/** `count`: the number of faults of a whole run, by default the sum of the rows. */
 export function clusterMatrix(brokers: 1 | 3, count?: number): MatrixRow[] {
   const single = faultsOf(brokers).map((what, index) => {
     const [, cycles, seconds] = faults[what]
@@ -31,7 +31,7 @@ export function clusterMatrix(brokers: 1 | 3, count?: number): MatrixRow[] {
   return count === undefined ? rows : shared(rows, count)
 }
 
-/** Each row keeps its share; the sum is exact. */
+/** Each row keeps its share. The sum is exact. */
 function shared(rows: readonly MatrixRow[], count: number): MatrixRow[] {
   const all = rows.reduce((sum, { cycles }) => sum + cycles, 0)
   let [given, before] = [0, 0]

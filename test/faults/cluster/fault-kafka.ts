@@ -1,4 +1,4 @@
-/** The brokers of a run. Only an api process connects through links that can be cut; forwarders connect directly. */
+/** The brokers of a run. Only an api process connects through links that can be cut. Forwarders connect directly. */
 
 import { join } from 'node:path'
 import type { KafkaBroker } from '../../../cli/demo/cluster/kafka-broker.ts'
@@ -17,7 +17,7 @@ export interface FaultBroker extends KafkaBroker {
 export interface FaultKafka {
   brokers: readonly FaultBroker[]
   settings: Record<'api' | 'forward', Record<string, string>>
-  /** Leader of the readings topic; undefined while there is no leader or it is unknown. */
+  /** Leader of the readings topic. Undefined while there is no leader or it is unknown. */
   leader(): Promise<FaultBroker | undefined>
   /** The topics with the offsets of their next records. Rejects when Kafka does not respond. */
   ends(): Promise<[topic: string, end: number][]>

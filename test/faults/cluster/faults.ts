@@ -70,7 +70,7 @@ function brokerOf({ random }: ClusterBed, broker: FaultBroker): Victim {
 
 /**
  * Two simultaneous faults differ in their target. `cycles` and `seconds`: occurrences in a whole run, and approximate duration.
- * With fewer than `needs.brokers`, it would be a different fault.
+ * A cluster with fewer brokers than `needs` would have a different fault.
  */
 type ClusterFault = readonly [
   target: string,

@@ -1,6 +1,6 @@
 /**
  * The processes of an experiment: two api processes, each with a separate link to PostgreSQL and a preferred replica, and two
- * forwarders. Each replica has one active forwarder; the other one stands by.
+ * forwarders. Each replica has one active forwarder. The other one stands by.
  */
 
 import { copyFileSync, mkdirSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * SIGKILL at the n-th pass of one point. Each thread counts its passes; only `directory-sync` is shared by two threads of the same
+ * SIGKILL at the n-th pass of one point. Each thread counts its passes. Only `directory-sync` is shared by two threads of the same
  * rows.
  */
 

@@ -71,8 +71,8 @@ const quickRetention = (
 ).map(([from, to]): Change => ({ file: 'service/open-retention.ts', from, to }))
 
 /**
- * With a clock a year or five days ahead for longer than the margin, no acknowledged reading expires and the status reports
- * pending days.
+ * The clock is a year or five days ahead for longer than the margin. No acknowledged reading expires. The status reports pending
+ * days.
  */
 const expireWithClock = eachCycle(
   // More days than the load sends late.
