@@ -74,7 +74,7 @@ test('the web pages are built from files of the image', async t => {
   t.ok(existsSync(join(folder, 'web', 'dist', 'sources.sha256')))
 })
 
-test('the brokers have the tested version, and the secrets are those that all nodes share', async t => {
+test('the brokers have the tested version and the secrets shared by all nodes', async t => {
   const version = matches(
     read('cli', 'demo', 'cluster', 'pom.xml'),
     /<artifactId>kafka_2.13<\/artifactId>\s*<version>([^<]+)</g,

@@ -63,7 +63,7 @@ test('golden: the time-weighted mean neither counts nor bridges a gap', async t 
   t.ok(Number.isNaN(timeWeightedMean(timesMs, new Float64Array(4).fill(Number.NaN), above(1000))))
 })
 
-test('a segment across an edge is cut there, and a missing value is not a sample', async t => {
+test('a segment across an edge is cut there', async t => {
   const timesMs = Float64Array.of(0, 100, 200, 300)
   const values = Float64Array.of(0, 10, Number.NaN, 30)
   const mean = (fromMs: number, toMs: number) => timeWeightedMean(timesMs, values, above(200), fromMs, toMs)

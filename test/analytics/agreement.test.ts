@@ -44,7 +44,7 @@ test('every figure matches the references', async t => {
   }
 })
 
-test('missing figures are null, and the reason explains them', async t => {
+test('missing figures are null, with a reason', async t => {
   const relation = { pearson: null, n_eff: null, p_value: null, spearman: null }
   const after = { slope: null, intercept: null, lag_seconds: null, lag_r: null, verdict: null }
   const nothing = { n: 0, bias: null, sd_diff: null, mae: null, rmse: null, ...relation, limits_of_agreement: null }

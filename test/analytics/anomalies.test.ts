@@ -102,7 +102,7 @@ t.test('an anomaly that lasts to the end has no end', async t => {
   t.match(found(values).at(-1), { code: 'flat_line', endMs: null, value: 20.1 })
 })
 
-t.test('a metric is missing while its device reports, and not while the device is silent', async t => {
+t.test('a metric is missing only while its device reports', async t => {
   const cadence = cadenceOf(timesMs, null)
   const missing = (from: number, to: number) => timesMs.filter((_, place) => place < from || place >= to)
   const absences = (own: Float64Array, kind: 'gauge' | 'state' = 'gauge', device = timesMs) =>

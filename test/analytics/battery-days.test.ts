@@ -65,7 +65,7 @@ test('the interval is wider for autocorrelated days', async t => {
   t.equal(batteryDays(series(slow), percent), undefined, 'too few count as independent')
 })
 
-test('a charge in whole percent is a staircase, and its days are estimated', async t => {
+test('the days of a charge in whole percent, a staircase, are estimated', async t => {
   const hours = (day: number) => Array.from({ length: 24 }, (_, hour) => Math.round(10 - 0.1 * (day + hour / 24)))
   const stairs = Array.from({ length: 30 }, (_, day) => hours(day).reduce((sum, value) => sum + value) / 24)
   const found = batteryDays(series(stairs), percent)

@@ -15,7 +15,7 @@ const voltage = (type: BatteryOf['type'], cells: number | null = null): BatteryO
 const charged = (count: number, mean: (day: number) => number) =>
   batteryState(made(count, mean), { kind: 'charge', type: 'li-ion', cells: null })
 
-test('a curve falls, and its inverse returns the charge', async t => {
+test('a curve falls and has an exact inverse', async t => {
   for (const type of cellTypes) {
     for (let percent = 0; percent <= 100; percent += 2.5) {
       const back = chargeOf(type, voltageOf(type, percent))
@@ -62,7 +62,7 @@ test('below 15 % without a decline that dates the end, the level alarms', async 
   t.equal(steady(3.68), undefined)
 })
 
-test('without a type there is no date, and the level for this voltage alarms', async t => {
+test('a battery without a type alarms by its level and has no date', async t => {
   const level = (...means: number[]) => batteryState(days(means), voltage(null))
   t.match(level(3.9, 3.72, 3.7, 3.69), { kind: 'level', value: 3.69, alarmBelow: 3.71, sinceDay: 2 })
   t.match(level(3.66, 3.6, 3.4), { alarmBelow: 3.45, sinceDay: 2 })

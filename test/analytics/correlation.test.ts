@@ -85,7 +85,7 @@ test('figures that need more effective values are null', async t => {
   t.strictSame([correctedMemory(-0.2, 100), correctedMemory(0.5, 3)], [-0.2, 0.5])
 })
 
-test('mid-ranks match scipy, and values equal within twelve digits are ties', async t => {
+test('mid-ranks match scipy, with ties within twelve digits', async t => {
   t.strictSame([...midRanks(floats(reference.ranks.values))], reference.ranks.ranks)
   t.strictSame([...midRanks(Float64Array.of(0.3, 0.1 + 0.2, -1, 0, -0, 1e300, 1e-320))], [5.5, 5.5, 1, 3, 3, 7, 3])
   t.strictSame([...midRanks(new Float64Array(0))], [])
@@ -93,7 +93,7 @@ test('mid-ranks match scipy, and values equal within twelve digits are ties', as
   t.strictSame([...midRanks(last)], [1.5, 3, 1.5])
 })
 
-test('Holm’s test matches statsmodels, and null is not a test', async t => {
+test('Holm’s test matches statsmodels, without null values', async t => {
   const { p, significant } = reference.holm
   t.ok(significant.includes(true) && significant.includes(false))
   t.strictSame(holmSignificant(p), significant)

@@ -17,7 +17,7 @@ test('derived quantities match the formulas', async t => {
   }
 })
 
-test('humidity up to 103 counts as 100, and 0 or more than 103 has no result', async t => {
+test('humidity up to 103 counts as 100 and above it has no result', async t => {
   t.ok(Math.abs(dewPoint(12, 100) - 12) < 1e-12)
   for (const derive of [
     (humidity: number) => dewPoint(12, humidity),

@@ -124,7 +124,7 @@ test('edges: an empty series, one value, and values that are not angles', async 
   t.throws(() => rose(Float64Array.of(4), 8, { speeds: new Float64Array(2), calmBelow: 1 }), RangeError)
 })
 
-test('a rose: north is one sector, and a calm needs no direction', async t => {
+test('a rose has one sector for north, and counts calms without a direction', async t => {
   const degrees = Float64Array.of(337.5, 0, 22.4, 22.5, 359.999, -45, 405)
   t.strictSame(rose(degrees, 8).sector_counts, [4, 2, 0, 0, 0, 0, 0, 1])
   const speeds = Float64Array.of(0.2, 3, Number.NaN, 3)

@@ -151,7 +151,7 @@ test('cold chain: unknown figures have a reason', async t => {
   })
 })
 
-test('cold chain: with an unknown interval a value lasts an hour at most, and days add up', async t => {
+test('cold chain: a value lasts an hour at most while the interval is unknown', async t => {
   const timesMs = Float64Array.of(0, 3 * hourMs, 3.5 * hourMs)
   const samples = { timesMs, values: Float64Array.of(10, 5, 1) }
   const between = (fromHour: number, toHour: number) => ({ startMs: fromHour * hourMs, endMs: toHour * hourMs })

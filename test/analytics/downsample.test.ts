@@ -104,7 +104,7 @@ test('too many flagged readings are thinned evenly, too many gaps to the longest
   t.ok(indices.includes(499) && indices.includes(500), 'the longest gap is exact')
 })
 
-test('a spike of one reading survives, and a line keeps its bends', async t => {
+test('spikes of one reading and bends of a line survive', async t => {
   const flat = Array.from({ length: 10_000 }, (_, index) => (index % 2) / 10)
   const spiked = minutes(flat.with(4321, 9).with(7000, -9))
   const { indices } = downsample({ ...spiked, points: 100, gaps })

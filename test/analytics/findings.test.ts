@@ -71,7 +71,7 @@ t.test('a stuck sensor is found, with its beginning', async t => {
   t.strictSame(foundWith(12.3, 288, 3 * 288), [], 'three weeks ago')
 })
 
-t.test('values out of range are one finding with the worst, and a single one is none', async t => {
+t.test('several values out of range are one finding with the worst', async t => {
   const place = 29 * 288
   t.strictSame(foundWith(-40, place, place + 1), [])
   const range = { code: 'out_of_range', severity: 'warning', value: -40, expected: [-30, 50] }
@@ -124,7 +124,7 @@ t.test('irregular outages are not a pattern: the longest is reported, with their
   t.strictSame(outageFindings(record, berlin, nowMs + 10 * dayMs), [], 'ten days later')
 })
 
-t.test('a device is silent when it is stale or offline, and not when it is paused or late', async t => {
+t.test('a device is silent only when it is stale or offline', async t => {
   for (const state of ['paused', 'fresh', 'late'] as const) t.equal(silentFinding(state, nowMs), undefined, state)
   t.equal(silentFinding('never', null), undefined)
   t.match(

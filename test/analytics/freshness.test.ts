@@ -25,7 +25,7 @@ test('a state lasts to its limit and not a second longer', async t => {
   limits('without an interval as one of 900 seconds', unknown, [1800, 4500, 86_400])
 })
 
-test('a device without readings is never seen, and a disabled one is paused', async t => {
+test('a device without readings is never seen, a disabled one paused', async t => {
   const never = { state: 'never', age_seconds: null, next_expected_ms: null, clock_skew: false }
   t.strictSame(after(0, { lastMs: null }), never)
   t.strictSame(after(0, { lastMs: null, enabled: false }), never)
@@ -33,7 +33,7 @@ test('a device without readings is never seen, and a disabled one is paused', as
   t.equal(after(1e7, { enabled: false }).state, 'paused')
 })
 
-test('the age is in whole seconds, and the next reading is due an interval after the last', async t => {
+test('the age and the time of the next reading are in whole seconds', async t => {
   t.strictSame(after(119.999, { cadence: every(60) }), {
     state: 'fresh',
     age_seconds: 119,

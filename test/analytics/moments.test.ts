@@ -17,7 +17,7 @@ test('a series is constant when its spread is rounding', async t => {
   t.notOk(isConstant(momentsOf(new Float64Array(0))), 'nothing is not constant')
 })
 
-test('an empty series has only a count, and one value has no spread', async t => {
+test('an empty series has only a count, one value no spread', async t => {
   const empty = momentsOf(Float64Array.of(Number.NaN, Number.NaN))
   const none = Number.NaN
   const rest = { mean: none, std: none, min: none, max: none, first: none, last: none, minIndex: -1, maxIndex: -1 }

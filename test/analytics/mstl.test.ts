@@ -27,19 +27,19 @@ for (const robust of [false, true]) {
   })
 }
 
-test('a window of Loess must be odd and at least 3, and a value must exist', async t => {
+test('a window of Loess must be odd and at least 3', async t => {
   t.throws(() => planLoess(0, 3), RangeError)
   t.throws(() => planLoess(5, 4), RangeError)
   t.throws(() => planLoess(5, 1), RangeError)
 })
 
-test('one season in one round is its STL, and less than two of the longest are rejected', async t => {
+test('one season in one round is its STL', async t => {
   const values = Float64Array.from({ length: 335 }, (_, hour) => Math.sin(hour / 4) + 0.01 * ((hour * 7919) % 100))
   t.strictSame(decomposeSeasons(values, [dailyStl], 1), [decompose(values, dailyStl)])
   t.throws(() => decomposeSeasons(values, [dailyStl, weeklyStl]), RangeError)
 })
 
-test('a constant is all trend, and less than two seasons are rejected', async t => {
+test('a constant of at least two seasons is all trend', async t => {
   const { seasonal, trend, remainder } = decompose(new Float64Array(100).fill(0.1), dailyStl)
   t.ok(trend.every(value => Math.abs(value - 0.1) < 1e-15))
   t.ok([...seasonal, ...remainder].every(value => Math.abs(value) < 1e-15))

@@ -31,7 +31,7 @@ test('a p-value matches scipy’s for any degrees of freedom, whole or not', asy
   t.ok(Math.max(...errors) < 1e-11, `${Math.max(...errors)}`)
 })
 
-test('undefined values are NaN, and the ends are exact', async t => {
+test('undefined values are NaN', async t => {
   for (const x of [0, -1, Number.NaN]) t.ok(Number.isNaN(logGamma(x)), `${x}`)
   t.ok(Number.isNaN(erfc(Number.NaN)))
   t.strictSame([erfc(Number.NEGATIVE_INFINITY), erfc(0), erfc(Number.POSITIVE_INFINITY)], [2, 1, 0])

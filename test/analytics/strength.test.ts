@@ -29,7 +29,7 @@ test("gaps are filled by pandas' hour of the day, then by numpy's interpolation"
   }
 })
 
-test('a gap in a daily cycle gets the cycle, and an hour never seen lies between its neighbours', async t => {
+test('a gap in a daily cycle is filled with the cycle', async t => {
   const cells = sine(6)
   const holed = cells.map((value, index) => (index >= 50 && index < 90 ? Number.NaN : value))
   const filled = fillGaps(holed, hoursFrom(0, cells.length))
@@ -58,7 +58,7 @@ test('a pure daily cycle is all season and no trend', async t => {
   t.equal(withWeek.weekly, 0, 'rounding errors have no week')
 })
 
-test('one spike hides a season, and Hampel’s filter recovers it', async t => {
+test('Hampel’s filter recovers a season hidden by one spike', async t => {
   const spiked = sine(30).map((value, hour) => (value - 20) / 5 + (hour === 300 ? 100 : 0))
   const daily = (cells: Float64Array) => strengthOf(cells, hoursFrom(0, cells.length), false).daily ?? Number.NaN
   t.ok(daily(spiked) < 0.3, `${daily(spiked)}`)
@@ -73,7 +73,7 @@ test('a weekly season needs three weeks and a peak in the spectrum', async t => 
   t.equal(strengthOf(threeWeeks, hoursFrom(0, threeWeeks.length), true).weekly, 0)
 })
 
-test('under three days or under 60 % of the hours, and for a constant, strength is null', async t => {
+test('strength is null under three days, under 60 % of the hours or for a constant', async t => {
   t.equal(strengthOf(sine(3).subarray(1), hoursFrom(1, 71), false).reason, reasons.shortSpan)
   const lost = (hours: number) => sine(10).map((value, index) => (index < hours ? Number.NaN : value))
   t.equal(strengthOf(lost(97), hoursFrom(0, 240), false).reason, reasons.sparseHours)

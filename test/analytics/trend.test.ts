@@ -49,7 +49,7 @@ test('Student’s quantile and the median deviation match scipy', async t => {
   for (const { values, mad } of deviations) t.equal(medianAbsoluteDeviation(values), mad)
 })
 
-test('a long memory has no interval, and few or equal values no test', async t => {
+test('a long memory has no interval, few or equal values no test', async t => {
   t.equal(slopeInterval(detrend(Float64Array.from({ length: 72 }, (_, i) => i * i)).residual), null, 'a bend')
   t.equal(slopeInterval(new Float64Array(100)), null)
   t.equal(slopeInterval(new Float64Array(0)), null)
@@ -59,7 +59,7 @@ test('a long memory has no interval, and few or equal values no test', async t =
   t.equal(mannKendall(days, new Float64Array(30)), null)
 })
 
-test('a trend is claimed when both agree, and after ten days or more', async t => {
+test('a trend is claimed if both tests agree over ten days or more', async t => {
   const noise = autoregressive(720, 0.7, 3)
   const of = (slopePerDay: number, hours = 720) => {
     const hourly = noise.subarray(0, hours).map((value, hour) => value + (slopePerDay * hour) / 24)

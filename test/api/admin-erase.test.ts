@@ -320,7 +320,7 @@ t.test('a new device of the same name keeps its readings', async t => {
   await until('the new readings are there', async () => (await rows(fresh.symbol))[2] === 2)
 })
 
-t.test('the report names an obstacle, and the erase waits for it', async t => {
+t.test('the erase waits for an obstacle that its report names', async t => {
   const device = await addDevice('garage')
   await log(device, 2)
   let away = true
@@ -576,7 +576,7 @@ t.test('the points of a removed station are erased, and no others', async t => {
   )
 })
 
-t.test('the next process completes an erase of points, and repeats it if QuestDB lost it', async t => {
+t.test('the next process completes an erase of points, and repeats a lost one', async t => {
   const station = await addStation('IN-3')
   await addPoints(station, 2)
   const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }

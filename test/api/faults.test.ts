@@ -150,7 +150,7 @@ t.test('a response without memory to send it is not logged', async t => {
   t.strictSame(lines, [])
 })
 
-t.test('a failed look-up of an API key is retryable, and an internal error is a 500', async t => {
+t.test('a failed look-up of an API key is retryable, unlike an internal error', async t => {
   let fault: Error = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect', code: 'ECONNREFUSED' })
   const rejections: string[] = []
   const findPrincipal = async () => {

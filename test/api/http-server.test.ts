@@ -59,7 +59,7 @@ test('pipelined requests are started in rotation, one at a time for each connect
   }
 })
 
-test('pending requests are limited over all connections, and one that exceeds the limit is closed', async t => {
+test('a connection that exceeds the limit of all pending requests is closed', async t => {
   const { url } = await listen(t, ({ url: path }, response) => {
     if (path === '/ok') response.end('ok')
   })

@@ -56,7 +56,7 @@ tap.test('requests after a rejection that closes the connection are not processe
   }
 })
 
-tap.test('ambiguous heads are rejected, and nothing of them is stored', async t => {
+tap.test('ambiguous heads are rejected and not stored', async t => {
   const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
   const coded = (coding: string, to = head) => `${to}transfer-encoding: ${coding}\r\n\r\n${chunks}`
   const hostless = head.replace('host: x\r\n', '')

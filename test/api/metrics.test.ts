@@ -127,7 +127,7 @@ test('every reason of a rejection is present from the start, and is counted', as
   }
 })
 
-test('readings of bodies are counted by protocol, and every protocol is present from the start', async t => {
+test('readings of bodies are counted by protocol, with every protocol from the start', async t => {
   const { bulkMeter, scrape } = startMetrics(t)
   const leftOut = { rejected: 1, rejects: [] }
   bulkMeter.taken({ way: 'batch', sender }, 300, { rejected: 2, rejects: [], leftOut })
@@ -144,7 +144,7 @@ test('readings of bodies are counted by protocol, and every protocol is present 
   }
 })
 
-test('cache, disk and build are shown, and a failed disk query affects nothing else', async t => {
+test('cache and build are shown, with or without a working disk query', async t => {
   const text = await startMetrics(t).scrape()
   const lines = {
     ...{ cache_hits_total: 5, cache_misses_total: 2, cache_bytes: 1024, disk_free_bytes: 1 },
@@ -201,7 +201,7 @@ test('the topics of Kafka have metrics only where they are the journals', async 
   t.notMatch(await startMetrics(t).scrape(), 'kafka')
 })
 
-test('a node among others names itself, and a single service does not', async t => {
+test('only a node among others names itself', async t => {
   const name = { id: '0123456789abcdef', role: 'api', version: '1', host: 'h-1', startedMs: 0 }
   const lease = { isLeaseValid: true, leaseAgeMs: 1_500, applied: 12, clockAheadMs: -250, leads: false, differing: [] }
   const state = { ...name, ...lease }

@@ -82,7 +82,7 @@ t.test('a list is the same object until one of its devices changes', async t => 
   t.not(memory.active(), all)
 })
 
-t.test('the newer state of a device stays, and added and removed devices leave no entries', async t => {
+t.test('the newer state of a device stays, without entries of removed devices', async t => {
   const memory = new DeviceMemory()
   for (const [name, authSeq] of [
     ['first', 1],
@@ -102,7 +102,7 @@ t.test('the newer state of a device stays, and added and removed devices leave n
 
 const faultsOf = (name: string) => DeviceName.safeParse(name).error?.issues.map(({ message }) => message)
 
-t.test('a name is composed (NFC), and its refusal names the rule', async t => {
+t.test('a name is composed (NFC) or rejected with the rule', async t => {
   t.equal(faultsOf('x'.repeat(64)), undefined)
   for (const name of ['', '\ud800', '.', '..', 'x'.repeat(65), '🌡'.repeat(65)]) t.equal(faultsOf(name)?.length, 1, name)
   const rows: [rule: string, ...names: string[]][] = [
@@ -169,7 +169,7 @@ const tag = fc.constantFrom('site:berlin', 'site:bonn', 'room:1', 'room:1:2', 'r
 const wanted = fc.array(fc.oneof(tag, fc.constantFrom('room:*', 'site:*', 'r:*')), { maxLength: 3 })
 const oneForEachKey = fc.uniqueArray(tag, { maxLength: 4, selector: one => one.split(':')[0] })
 
-t.test('all tags of a selector must match, and a star matches any value of its key', async t => {
+t.test('all tags of a selector must match, with a star for any value of a key', async t => {
   fc.assert(
     fc.property(oneForEachKey, wanted, (tags, asked) => {
       const values = new Map(tags.map(one => [one.split(':')[0], one.split(':').slice(1).join(':')]))

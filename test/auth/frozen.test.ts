@@ -116,7 +116,7 @@ t.test('an unconfirmed removal or revocation rejects the device until its outcom
   t.notOk(devices.get('rotated')?.suspended)
 })
 
-t.test('a removal that was not made changes nothing, and its outcome is read automatically', async t => {
+t.test('the outcome of a removal that was not made is read automatically', async t => {
   const devices = await open(t)
   const [password = ''] = await add(devices, 'kept')
   const held = await holdCommits(t)

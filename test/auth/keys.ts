@@ -62,7 +62,7 @@ const accountOf = service.account
 const open = (options: Partial<StationsOptions> = {}) =>
   openStations({ pool, nowMs: () => clock.ms, log: silentLog, ...options })
 
-t.test('garbage causes no query, unknown keys few, and a known key is read once', async t => {
+t.test('garbage causes no query, a known key one, unknown keys few', async t => {
   const asked = countReads()
   for (const text of ['', 'x', 'barograph_key_', createKeyText().slice(1), `${createKeyText().slice(0, -1)}!`]) {
     t.equal(await keys.find(text), undefined)
@@ -168,7 +168,7 @@ t.test('the update removes the scope from keys of former administrators', async 
   }
 })
 
-t.test('a key from before e-mail addresses were required sends readings, and adds no devices', async t => {
+t.test('a key of an unverified address sends readings without adding devices', async t => {
   const id = await person('earlier@example.com')
   const text = await made(id, { scopes: ['ingest'], createDevices: true })
   for (const at of [new Date(clock.ms), null, new Date(clock.ms)]) {
@@ -240,7 +240,7 @@ t.test('the number of a series is never reused, even after its station was remov
   await again.close()
 })
 
-t.test('one of many concurrent additions gets an sn, and stations are sorted by sn in code units', async t => {
+t.test('one of many concurrent additions gets an sn, the order of stations in code units', async t => {
   const add = () => stations.add({ sn: 'R-1', model: 'M1', owner: null }, 'test')
   const outcomes = await Promise.all(Array.from({ length: 16 }, add))
   t.equal(outcomes.filter(({ ok }) => ok).length, 1)
@@ -279,7 +279,7 @@ t.test('the stations of a removed account go to the operator', async t => {
   t.strictSame((await auditOf('H-1')).slice(1), [`station.change {"owner":${operator}}`])
 })
 
-t.test('received data are known before they are saved, and the accepting process saves them soon', async t => {
+t.test('received data are known before the accepting process saves them', async t => {
   const taker = closing(t, open({ flushMs: 3_600_000 }))
   const [added, silent] = [await addStation('D-4'), await addStation('D-5')]
   const numbers = [...added.series.values()].slice(0, 2)
@@ -301,7 +301,7 @@ t.test('received data are known before they are saved, and the accepting process
   t.equal(reopened.lastDataMs((await reopened.find('D-4')) ?? added), 3_000)
 })
 
-t.test('an unavailable PostgreSQL is logged, and stations in memory are still readable', async t => {
+t.test('stations in memory are readable while PostgreSQL is unavailable', async t => {
   const { log, texts } = recordingLog('warn')
   const { host = '', port = 0, user = '', password, database = '' } = pool.options
   const gate = await openGate(t, { host, port, user, password: String(password), database })
@@ -319,7 +319,7 @@ t.test('an unavailable PostgreSQL is logged, and stations in memory are still re
   await waitFor('a failure to save is in the log', () => texts.length > 0)
   t.match(texts, [/could not save times of station data/])
   await gate.open()
-  // Changed before the save, so the retry succeeds.
+  // The retry of the save has to end before the next statement.
   await waitFor('it is saved', async () => {
     const { rows } = await pool.query('SELECT last_data_at AS at FROM stations WHERE id = $1', [station.id])
     return rows[0]?.at?.getTime() === clock.ms
@@ -432,7 +432,7 @@ t.test('a device with the scope log writes itself', async t => {
   t.equal(found(writer, 'kitchen'), 'DEVICE_UNKNOWN', 'a new device of the same name is another one')
 })
 
-t.test('an expired password writes nothing, and an older one is valid for a while', async t => {
+t.test('only the current and for a while the older password may write', async t => {
   const first = await addDevice('cellar', { owner })
   const writer = known(writers.ofDevice('cellar', first))
   t.equal(await writer.renewed(), writer)

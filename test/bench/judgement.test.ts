@@ -53,7 +53,7 @@ test('a folder with labelled series of all three kinds is scored', async t => {
   t.strictSame(judge(t.testdir({})), [], 'an empty folder')
 })
 
-test('scores of windows: early is better, and a false alarm costs', async t => {
+test('early windows score better than late or false ones', async t => {
   const window = { startMs: 100, endMs: 200 }
   const score = (...times: number[]) => normalisedScore([anomalyScore(times, [window])])
   t.equal(score(), 0)

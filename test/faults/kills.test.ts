@@ -5,7 +5,7 @@ import { killInShort } from './rows/kills.ts'
 import { isClean } from './tally.ts'
 import { startTestHarness } from './test-harness.ts'
 
-test('kills under load lose no acknowledged reading or point, and each is stored once and in order', async t => {
+test('kills under load neither lose, repeat nor reorder acknowledged readings and points', async t => {
   const harness = await startTestHarness(t, 20_261_125)
   const tally = await harness.run('killed', 1, killInShort)
   t.ok(isClean(tally), JSON.stringify(tally))

@@ -31,7 +31,7 @@ const testFiles = [
 const environment = { PORT: '0' }
 
 for (const [release, suite] of Object.entries(releases)) {
-  t.test(`${release}: script/demo serves its page, and script/test passes`, async t => {
+  t.test(`${release}: script/demo and script/test succeed`, async t => {
     const debian = makeDebian(t, suite)
     execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, join(debian.root, clone)])
     await showsDemo(t, debian.start(clone, ['script/demo'], environment), `${suite}-demo.txt`)

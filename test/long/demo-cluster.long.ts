@@ -39,7 +39,7 @@ async function statusOf(url: string): Promise<number> {
   }
 }
 
-t.test('one address serves after the kill of any process, and the data outlives a restart', async t => {
+t.test('one address serves all data after the kill of any process, and a restart', async t => {
   const cluster = start()
   const { url, admin, token } = await cluster.started
   const authorization = `Bearer ${token}`

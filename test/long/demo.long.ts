@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/databases.ts'
 import { commandsIn, type Demo, json, runCommands, startDemo, stopDemo } from '../support/demo.ts'
 import { until } from '../support/processes.ts'
 
-t.test('history and live readings are stored, and a second run continues the first one', async t => {
+t.test('a second run continues the history and live readings of the first one', async t => {
   const dataDirectory = join(temporaryFolder(t), 'data')
   const first = await startDemo(t, dataDirectory)
   // Lines of the service's log may come between these.

@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   },
 ]
 
-test('no fault loses an acknowledged reading, and each is stored once and in order', async t => {
+test('faults neither lose, repeat nor reorder acknowledged readings', async t => {
   const seed = process.env['SEED']
   const harness = await startTestHarness(t, seed === undefined ? undefined : Number(seed))
   for (const { what, cycles, run, crashes, isOfAlerts } of rows) {

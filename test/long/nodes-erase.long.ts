@@ -100,7 +100,7 @@ t.test('a body in progress stores no more rows of a device after its erase at th
   }
 })
 
-t.test('an erase at the other node leaves out requests in flight at most, and nothing returns', async t => {
+t.test('an erase at the other node covers all but requests in flight', async t => {
   const erasing = await nodes.leader([first, second])
   const other = erasing === first ? second : first
   const [broker] = nodes.kafka.brokers

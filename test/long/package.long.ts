@@ -45,52 +45,47 @@ const [{ filename }] = Object.values(packed) as [{ filename: string }]
 const { version: packageVersion } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 for (const version of versions) {
-  t.test(
-    `Node ${version.node} with npm ${version.npm}: the service starts, and every kind of thread finds its program`,
-    async t => {
-      const folder = temporaryFolder(t)
-      await npm(['install', '--prefix', folder, `node@${version.node}`, `npm@${version.npm}`], folder)
-      const folders = [join(folder, 'node_modules', 'node', 'bin'), join(folder, 'node_modules', '.bin')]
-      const environment = { PATH: [...folders, process.env['PATH']].join(delimiter) }
-      const run = (...words: string[]) => runOutside(words, folder, environment)
-      t.match(await run('node', '--version'), { stdout: `v${version.node}\n` })
-      t.match(await run('npm', '--version'), { stdout: `${version.npm}\n` })
+  t.test(`Node ${version.node} with npm ${version.npm}: the service and every kind of thread start`, async t => {
+    const folder = temporaryFolder(t)
+    await npm(['install', '--prefix', folder, `node@${version.node}`, `npm@${version.npm}`], folder)
+    const folders = [join(folder, 'node_modules', 'node', 'bin'), join(folder, 'node_modules', '.bin')]
+    const environment = { PATH: [...folders, process.env['PATH']].join(delimiter) }
+    const run = (...words: string[]) => runOutside(words, folder, environment)
+    t.match(await run('node', '--version'), { stdout: `v${version.node}\n` })
+    t.match(await run('npm', '--version'), { stdout: `${version.npm}\n` })
 
-      const elsewhere = join(folder, 'elsewhere')
-      mkdirSync(elsewhere)
-      writeFileSync(join(elsewhere, 'package.json'), '{ "private": true }')
-      const options = ['--prefer-offline', '--no-audit', '--no-fund', '--omit=dev']
-      await npm(['install', ...options, join(base, filename)], elsewhere, environment)
-      const command = join(elsewhere, 'node_modules', '.bin', 'barograph')
-      t.match(await run(command, '--version'), { status: 0, stdout: `${packageVersion}\n`, stderr: '' })
-      t.match(await run(command, 'start', '--help'), { status: 0, stdout: 'DATA_DIR', stderr: '' })
+    const elsewhere = join(folder, 'elsewhere')
+    mkdirSync(elsewhere)
+    writeFileSync(join(elsewhere, 'package.json'), '{ "private": true }')
+    const options = ['--prefer-offline', '--no-audit', '--no-fund', '--omit=dev']
+    await npm(['install', ...options, join(base, filename)], elsewhere, environment)
+    const command = join(elsewhere, 'node_modules', '.bin', 'barograph')
+    t.match(await run(command, '--version'), { status: 0, stdout: `${packageVersion}\n`, stderr: '' })
+    t.match(await run(command, 'start', '--help'), { status: 0, stdout: 'DATA_DIR', stderr: '' })
 
-      const dataDirectory = join(folder, 'data')
-      const service = await startService(t, { dataDirectory, command: [...asFromShell, command, 'start'], environment })
-      const password = await service.addDevice('kitchen')
-      const reading = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 1000 }
-      t.equal((await service.put('kitchen', password, reading)).status, 200)
-      await service.import(
-        `device,timestamp,temperature,humidity,pressure\nkitchen,${Date.now() - 60_000},20,50,1000\n`,
-      )
-      const lines = join(folder, 'files.ndjson')
-      writeFileSync(lines, `${JSON.stringify(sampleLines[1])}\n`)
-      const words = [command, '--url', service.url, 'content-files', 'import', lines]
-      const imported = await runOutside(words, folder, { ...environment, DATA_DIR: dataDirectory })
-      t.match(imported, { status: 0 }, imported.stderr)
+    const dataDirectory = join(folder, 'data')
+    const service = await startService(t, { dataDirectory, command: [...asFromShell, command, 'start'], environment })
+    const password = await service.addDevice('kitchen')
+    const reading = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 1000 }
+    t.equal((await service.put('kitchen', password, reading)).status, 200)
+    await service.import(`device,timestamp,temperature,humidity,pressure\nkitchen,${Date.now() - 60_000},20,50,1000\n`)
+    const lines = join(folder, 'files.ndjson')
+    writeFileSync(lines, `${JSON.stringify(sampleLines[1])}\n`)
+    const words = [command, '--url', service.url, 'content-files', 'import', lines]
+    const imported = await runOutside(words, folder, { ...environment, DATA_DIR: dataDirectory })
+    t.match(imported, { status: 0 }, imported.stderr)
 
-      const answer = (path: string) => fetch(`${service.url}${path}`)
-      const json = async (path: string) => (await (await answer(path)).json()) as Record<string, unknown>
-      await until('a reading shows', async () => {
-        const { humidity } = await json(`/api/data/day/kitchen/${new Date().toISOString().slice(0, 10)}`)
-        return Array.isArray(humidity) && humidity.length > 0
-      })
-      t.match(await json('/api/latest/all/24'), { data: [{ device: 'kitchen' }] })
-      t.match(await json('/api/v1/contentfiles/'), { count: 1 })
-      const script = /src="\.(\/assets\/[^"]+)"/.exec(await (await answer('/')).text())?.[1] ?? 'none'
-      const docs = ['/docs', '/docs/statistics', '/docs/images/fleet.png', '/docs/api/logger/log_reading']
-      for (const path of ['/api/stats_data/kitchen', script, ...docs]) t.equal((await answer(path)).status, 200, path)
-      t.equal(await service.end('SIGTERM'), 0)
-    },
-  )
+    const answer = (path: string) => fetch(`${service.url}${path}`)
+    const json = async (path: string) => (await (await answer(path)).json()) as Record<string, unknown>
+    await until('a reading shows', async () => {
+      const { humidity } = await json(`/api/data/day/kitchen/${new Date().toISOString().slice(0, 10)}`)
+      return Array.isArray(humidity) && humidity.length > 0
+    })
+    t.match(await json('/api/latest/all/24'), { data: [{ device: 'kitchen' }] })
+    t.match(await json('/api/v1/contentfiles/'), { count: 1 })
+    const script = /src="\.(\/assets\/[^"]+)"/.exec(await (await answer('/')).text())?.[1] ?? 'none'
+    const docs = ['/docs', '/docs/statistics', '/docs/images/fleet.png', '/docs/api/logger/log_reading']
+    for (const path of ['/api/stats_data/kitchen', script, ...docs]) t.equal((await answer(path)).status, 200, path)
+    t.equal(await service.end('SIGTERM'), 0)
+  })
 }

@@ -77,7 +77,7 @@ const put = async ({ put }: Service, device: string, secret: string) =>
 const readings = async (device: string, secret: string) => Promise.all(nodes.map(node => put(node, device, secret)))
 const areTaken = async (device: string, secret: string) => (await readings(device, secret)).join() === '200,200'
 
-t.test('acknowledged changes survive a failover, and both nodes continue', async t => {
+t.test('both nodes and acknowledged changes survive a failover', async t => {
   const kept = await nodes[0].addDevice('kept')
   const gone = await nodes[1].addDevice('gone')
   await waitFor('both are let in', async () => (await areTaken('kept', kept)) && (await areTaken('gone', gone)))

@@ -62,7 +62,7 @@ async function replicasAt({ admin }: Service): Promise<ReplicaStates['kafka']['r
   return ((await admin('GET', '/status')).body as ReplicaStates).kafka.replicas
 }
 
-t.test('one of two forwarders holds both replicas, and both nodes show its readings', async t => {
+t.test('one of two forwarders holds both replicas, for readings at both nodes', async t => {
   for (const value of [1, 2, 3, 4]) t.equal(await put(nodes[value % 2] as Service, value), 200)
   holder = await cluster.start('forward')
   for (const node of nodes) await waitFor('all are shown', async () => (await temperatures(node)) === '1,2,3,4')
@@ -93,7 +93,7 @@ t.test('a node reads the other replica while its preferred one is frozen, withou
 const rowsOf = (sql: typeof cluster.databases.sql) =>
   sql('SELECT device, ts, temperature FROM readings WHERE temperature IS NOT NULL ORDER BY device, ts')
 
-t.test('the second forwarder takes both replicas after a kill of the first, and they are equal', async t => {
+t.test('the second forwarder takes both equal replicas after a kill of the first', async t => {
   await holder.end('SIGKILL')
   t.equal(await put(one, 5), 200)
   await cluster.untilForwarded()
@@ -102,7 +102,7 @@ t.test('the second forwarder takes both replicas after a kill of the first, and 
   t.strictSame(await rowsOf(second.sql), await rowsOf(databases.sql))
 })
 
-t.test('the comparison finds a day in which a replica lacks a row, and the status shows it', async t => {
+t.test('the status shows a day in which a replica lacks a row', async t => {
   const old = '2026-01-02T03:04:05.000Z'
   const late = await other.put('porch', password, { ...reading, temperature: 7, timestamp: old })
   t.equal(late.status, 200)

@@ -12,7 +12,7 @@ import { comesUp, startThenKill } from '../store/killed-store.ts'
 import { openTestDirectory, storeOptions, temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
-test('after a kill during the start both databases start at once, and the old processes are gone', async t => {
+test('both databases replace their old processes after a kill during the start', async t => {
   const path = join(temporaryFolder(t), 'data')
   const questdbPgPort = await freePort()
   const old = await startThenKill(t, path, { when: 'starting', questdbPgPort })

@@ -45,7 +45,7 @@ test('the share counts the readings of the hour, with the day up to its end', as
   }
 })
 
-test('a flat line makes the whole hour suspect, and a flat day leaves it unknown', async t => {
+test('a flat line makes the whole hour suspect, except on a flat day', async t => {
   const shareOf = (stuckMinutes: number, settings: MetricSettings = {}) => {
     const stuck = dayOf(minute => (minute < day - stuckMinutes ? usual(minute) : 21.3))
     return suspectShare(stuck, beginMs, qualityOf(['temperature'], settings))

@@ -77,7 +77,7 @@ async function open(t: Test, name: string, answer?: Answer, more: Partial<Delive
   return { receiver, parts, clock: parts.clock, delivery, id, secret, queue, channel, sentIds }
 }
 
-t.test('a notification is delivered once, signed, and its attempt is recorded', async t => {
+t.test('a notification is delivered once, signed, with a record of the attempt', async t => {
   const { receiver, clock, delivery, secret, queue } = await open(t, 'signed', answers(200, 'thanks'))
   const webhookId = await queue()
   delivery.wake()
@@ -118,7 +118,7 @@ t.test('after 500 for an hour it is retried at 5 s, 5 min, 30 min and two hours,
   t.match(await channel(), { failing_since: null })
 })
 
-t.test('after nine retries a notification is dropped, and the channel continues', async t => {
+t.test('a channel drops a notification after nine retries', async t => {
   const { parts, clock, delivery, queue, channel } = await open(t, '400', answers(400))
   const webhookId = await queue()
   while ((await row(webhookId)).state === 'waiting') {
@@ -132,7 +132,7 @@ t.test('after nine retries a notification is dropped, and the channel continues'
   t.strictSame(parts.mailed, [])
 })
 
-t.test('a channel that failed for five days is disabled, and its owner is mailed once', async t => {
+t.test('a channel that failed for five days is disabled, with one mail to its owner', async t => {
   const { parts, clock, delivery, queue, channel } = await open(t, 'five days', answers(503))
   const first = await queue()
   delivery.wake()
@@ -150,7 +150,7 @@ t.test('a channel that failed for five days is disabled, and its owner is mailed
   t.strictSame(parts.mailed, ['five days'])
 })
 
-t.test('410 disables the channel, and its pending notifications are dropped', async t => {
+t.test('410 disables the channel and drops its pending notifications', async t => {
   const { receiver, parts, delivery, id, queue, channel } = await open(t, 'gone', answers(410))
   const sent = await Promise.all([queue(), queue(), queue()])
   delivery.wake()
@@ -163,7 +163,7 @@ t.test('410 disables the channel, and its pending notifications are dropped', as
   t.match(enabled, { ok: true, value: { enabled: true, disabled_reason: null } })
 })
 
-t.test('a slow channel delays no other, and each has one notification in flight', async t => {
+t.test('a slow channel with its one notification in flight delays no other', async t => {
   const { receiver: slow, parts, delivery } = await open(t, 'slow', never)
   const fast = await startReceiver(t)
   const { nowMs } = parts.clock
@@ -180,7 +180,7 @@ t.test('a slow channel delays no other, and each has one notification in flight'
   await cancelWaiting()
 })
 
-t.test('one of several nodes sends, and another resends the claims of a dead one with the same id', async t => {
+t.test('one of several nodes sends, also the claims of a dead one with the same id', async t => {
   const { receiver, parts, clock, delivery: first, queue, sentIds } = await open(t, 'nodes', never)
   const webhookId = await queue()
   first.wake()
@@ -340,7 +340,7 @@ t.test('a mail written to a file is listed as written, until a mail server has i
   t.match(await mailing.deliveries.page(service, { channel: id, limit: 10 }), [{ state: 'delivered', written: false }])
 })
 
-t.test('an erase waits for a manual send, stores no response of it, and another replay has no values', async t => {
+t.test('an erase waits for a manual send, and leaves no response and no values of it', async t => {
   let end: () => void = () => undefined
   const held: Answer = response => {
     end = () => void response.end('it is at 9.75')

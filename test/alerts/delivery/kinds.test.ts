@@ -151,7 +151,7 @@ test('a message that names only some alerts has their total', async t => {
   t.match(mails[0]?.text, /d19 .*\n.*\nand 380 more\n/)
 })
 
-test('Slack: markup and mentions are escaped, and lines stay whole', async t => {
+test('Slack: markup, mentions and line breaks are escaped', async t => {
   const { json } = await sent('slack', { url: 'https://hooks.slack.example/T/B/x' }, evilMessage())
   const text = JSON.stringify(json)
   t.notMatch(text, /<!channel>|<script|@everyone/)
@@ -190,7 +190,7 @@ test('Apprise: plain text with the type of its severity, to the services of a ke
   t.match((await sent('apprise', { url }, alertMessage(), { answer })).result, { outcome: 'failed', status: 204 })
 })
 
-test('Alertmanager: labels are constant, and the end follows from the time of the message', async t => {
+test('Alertmanager: an alert has constant labels, and an end from the time of the message', async t => {
   const settings = { url: 'https://am.example/base/', username: 'a', password: 'b' }
   const group = { tag: 'site', value: 'berlin' }
   const firing = await sent('alertmanager', settings, alertMessage({ group }))

@@ -37,7 +37,7 @@ test('a redirect is not followed', async t => {
   t.strictSame(other.received, [])
 })
 
-test('the beginning of a long response is stored, and the rest is not read', async t => {
+test('only the beginning of a long response is read and stored', async t => {
   const receiver = await startReceiver(t)
   let sentBytes = 0
   receiver.answer = response => {

@@ -47,7 +47,7 @@ test('accounts together leave capacity for administrators and the service', t =>
   t.end()
 })
 
-test('an account has no more pairs than its limit, and the uncovered ones are known', t => {
+test('an account has no more pairs than its limit, with a count of uncovered ones', t => {
   const coverage = new RuleCoverage(fleetOf(10), { pairsMax: 1000, pairsPerOwner: 15 })
   const [first, second, named] = [ruleOf(1), ruleOf(1), ruleOf(1, ['d3'])]
   coverage.setRule(first)

@@ -5,7 +5,7 @@ import { Engine } from '../../../alerts/engine/engine.ts'
 import type { EngineMessage } from '../../../alerts/engine/engine-messages.ts'
 import { noColumn } from '../../../alerts/engine/engine-rule.ts'
 
-test('two full lots may be in flight, and a smaller one waits for the previous', async t => {
+test('a second lot in flight has to be full', async t => {
   const lots: number[] = []
   const engine = new Engine({
     post(message: EngineMessage) {

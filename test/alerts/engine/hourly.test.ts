@@ -18,7 +18,7 @@ test('an hour is observed some minutes after its end', async t => {
   t.equal(lastFullHourMs(begin + hourMs + 300_000), begin)
 })
 
-test('rules on completeness get the hour of each of their devices, and other rules do not', async t => {
+test('only rules on completeness get the hour of each of their devices', async t => {
   const observations: [number, number, Observation][] = []
   await observeHour(hourMs, {
     run: { observe: (...observed) => void observations.push(observed) },
@@ -33,7 +33,7 @@ test('rules on completeness get the hour of each of their devices, and other rul
   ])
 })
 
-test("rules on unusual values get each device's deviation, and a failed query leaves it unknown", async t => {
+test("rules on unusual values get each device's deviation, or an unknown one after a failed query", async t => {
   const observations: [number, number, Observation][] = []
   const devices = new Map([5, 6, 7].map(number => [number, { number }])) as unknown as ReadonlyMap<number, AlertDevice>
   await observeUnusual(ruleOf(1, { kind: 'unusual', metric: 'temperature' }), 3 * hourMs, {

@@ -40,7 +40,7 @@ async function open() {
   return { ...alerts, channel, rule, fire }
 }
 
-t.test('a due group is notified, and delivery is woken', async t => {
+t.test('a due group is notified, which wakes the delivery', async t => {
   const alerts = await open()
   const { outbox, wakes } = outboxOf(t, alerts)
   await alerts.fire(1)

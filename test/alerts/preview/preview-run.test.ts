@@ -66,7 +66,7 @@ t.test('alerts that begin before the range or continue after it are cut at its e
   ])
 })
 
-t.test('a device silent since before the range is silent all the time, and a new one is not', async t => {
+t.test('a device silent since before the range is silent all the time, unlike a new one', async t => {
   const devices = [device(1, { lastMs: fromMs - 40 * 24 * hourMs }), device(2)]
   t.strictSame(previewOf({ kind: 'silent' }, [], { devices }), [
     { number: 1, count: 1, longest: 24 * 60, intervals: [[0, Number.NaN]] },

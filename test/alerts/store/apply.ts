@@ -111,7 +111,7 @@ t.test('rules that are disabled, removed or missing open no alerts', async t => 
   t.equal((await pool.query('SELECT FROM alert_pairs')).rowCount, 0)
 })
 
-t.test('states of pairs are restored, and empty ones deleted', async t => {
+t.test('states of pairs are restored, without the empty ones', async t => {
   const alerts = await createAlertStore(pool)
   const { id: rule } = await alerts.addRule()
   const transition = alerts.transition(rule, 4, opened(startMs))

@@ -13,7 +13,7 @@ const { opened, fired } = effects
 const condition = { kind: 'above', metric: 'temperature', value: 30 }
 const ruleOf = (fields: object) => NewRule.parse({ name: 'warm', selector: { all: true }, condition, ...fields })
 
-t.test('a rule is stored as sent, and a change modifies only its fields', async t => {
+t.test('a rule is stored as sent, also in a partial change', async t => {
   const alerts = await createAlertStore(pool)
   const { rules } = alerts
   const changes: number[][] = []
@@ -43,7 +43,7 @@ t.test('a rule is stored as sent, and a change modifies only its fields', async 
   ])
 })
 
-t.test("an owner's rule names are unique, and their number is limited", async t => {
+t.test("an owner's rule names are unique and limited in number", async t => {
   const alerts = await createAlertStore(pool)
   const { rules } = alerts
   const { id } = await alerts.addRule({ name: 'warm' })
@@ -98,7 +98,7 @@ for (const end of ['removed', 'disabled'] as const) {
   })
 }
 
-t.test('a channel added to a rule gets its firing alerts, and a removed one nothing more', async t => {
+t.test('a channel gets the firing alerts of a rule as long as the rule names it', async t => {
   const alerts = await createAlertStore(pool)
   const { rules } = alerts
   const [first, second] = [await alerts.addChannel('first'), await alerts.addChannel('second')]

@@ -164,7 +164,7 @@ t.test('five of many concurrent current passwords are checked, also for a new ad
   t.equal(hashings() - before, 5)
 })
 
-t.test('an unchecked attempt does not count, and the right password resets the count', async t => {
+t.test('only checked attempts count, until the right password resets the count', async t => {
   const email = 'not-looked-at@example.com'
   await person(email)
   const from = async (password: string, status: number) =>
@@ -217,7 +217,7 @@ t.test('a mail reports a sign-in after ten wrong passwords, once a day for each 
   t.equal(reports(), 2)
 })
 
-t.test('a token resets a password once, and every session ends', async t => {
+t.test('a token resets a password once and ends every session', async t => {
   const email = 'forgot@example.com'
   const id = await person(email)
   const { cookie } = await cookieOf(id)
@@ -276,7 +276,7 @@ t.test('requests for mail have one response, send few mails, and are counted', a
   t.strictSame(mailsTo('nobody@example.com'), [])
 })
 
-t.test('a password change needs the old one, and the caller stays signed in', async t => {
+t.test('a caller with the old password changes it and stays signed in', async t => {
   const email = 'change@example.com'
   const id = await person(email)
   const { cookie } = await cookieOf(id)

@@ -203,7 +203,7 @@ t.test('a cookie is renewed once a day with a later time, despite any step of th
   t.ok((renewed?.expiresMs ?? 0) > signedIn.expiresMs)
 })
 
-t.test('old secrets are accepted, and the first one encrypts', async t => {
+t.test('old secrets are accepted, while the first one encrypts', async t => {
   const rotated = await openVariant(t, store, { secrets: ['n'.repeat(64), sessionSecret] })
   t.equal(await withCookie(await session(claims()), rotated), 200)
   t.equal(await withCookie(await session(claims(), { secret: 'n'.repeat(64) }), rotated), 200)

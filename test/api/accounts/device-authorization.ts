@@ -76,7 +76,7 @@ t.test('a device gets a key with read access, by the code that it shows', async 
   ])
 })
 
-t.test('codes and keys are stored as digests, and a key exists once it was fetched', async t => {
+t.test('codes and keys are stored as digests', async t => {
   const device = await start({ name: 'Secretive' })
   await approve(device, await signIn(id))
   const stored = async () => {
@@ -200,7 +200,7 @@ t.test('a poll of a completed request is answered at once', async t => {
   t.match(await poll(approved.deviceCode), { status: 200, body: { status: 'approved', api_key: String } })
 })
 
-t.test('an approval may name the key, and a device without a name is called Agent', async t => {
+t.test('an approval may name the key, which is Agent by default', async t => {
   const device = await start({ name: 'Agent 7' })
   t.match(await decide('approve', device, await signIn(id), { name: 'Kitchen' }), { status: 200 })
   const { rows } = await pool.query('SELECT name FROM api_keys WHERE account_id = $1', [id])

@@ -100,7 +100,7 @@ t.test('the popup goes to the provider and back, and posts the refresh token', a
   t.strictSame(rows, [{ actor: `account ${id}`, subject: `account ${id}`, details: { drive: 'google-drive' } }])
 })
 
-t.test('the cookie is for this host alone, and each round has a separate one', async t => {
+t.test('each round has a separate cookie for this host', async t => {
   const { cookie } = await cookieOf(id)
   const { headers } = await ask('GET', '/google-drive/start', { headers: { cookie } })
   const attributes = '; Path=/; Max-Age=600; HttpOnly; SameSite=Lax'
@@ -116,7 +116,7 @@ t.test('the cookie is for this host alone, and each round has a separate one', a
   t.match(insecure.headers['set-cookie'], new RegExp(`^barograph-google-drive=[\\w-]{43}${attributes}$`))
 })
 
-t.test('without its settings there is no drive, and an anonymous request learns nothing', async t => {
+t.test('the drive needs its settings and a session', async t => {
   const bare = await openVariant(t, store)
   t.match(await bare.ask('GET', '/google-drive/start'), { status: 401 })
   const { cookie } = await bare.cookieOf(id)

@@ -145,7 +145,7 @@ async function wrongPlaces(key: string, authorization: string, cookie: Record<st
   await auth('POST', '/api-keys', { name: `${key}${'!'.repeat(100)}`, scopes: [key] }, cookie)
 }
 
-t.test('a device gets a key, and a partner signs people in', async t => {
+t.test('keys of devices and tokens of partners are exchanged', async t => {
   const { body: person } = await auth('POST', '/login', { email, password: lastPassword })
   const cookie = await cookieOf(person.id)
   const started = await auth('POST', '/device/start', { client_name: 'a script' })

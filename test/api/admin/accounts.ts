@@ -319,7 +319,7 @@ t.test('the audit names the actor, newest first', async t => {
   t.match(await ask('POST', '/audit'), { status: 405, headers: { allow: 'GET, HEAD' } })
 })
 
-t.test('an owner is given by id or by address, and its devices go to the operator with the account', async t => {
+t.test('devices of an owner, given by id or address, go to the operator with its account', async t => {
   const email = 'owner@example.com'
   const owner = await add(email)
   const unknown = (path: string) => problem(422, 'owner unknown', at(path, 'is not an account'))
@@ -373,7 +373,7 @@ t.test('a list of keys needs an existing account and a valid page', async t => {
   t.match(await list('?page=7'), { keys: [], page: 7, next: null })
 })
 
-t.test('an administrator revokes any key, and the audit names the actor', async t => {
+t.test('an administrator revokes any key, with the actor in the audit', async t => {
   t.ok(await keys.find(second.text))
   t.match(await ask('DELETE', `/keys/${second.id}`), { status: 204 })
   t.equal(await keys.find(second.text), undefined)
@@ -438,7 +438,7 @@ t.test('the admin token makes keys, by the rules for owners', async t => {
   t.match(await ask('POST', '/keys', wanted), conflict('account inactive'))
 })
 
-t.test('a key cannot add keys for other accounts, and each fault of a new key is rejected', async t => {
+t.test('a key cannot add keys for other accounts, or invalid ones', async t => {
   const id = await person('chief@example.com')
   await setRole(id, 'administrator')
   const right = { account: id, name: 'x' }

@@ -52,7 +52,7 @@ t.test('at most 100 decoders exist', async t => {
   await admin.store.postgres.query('DELETE FROM decoders')
 })
 
-t.test('recent messages are listed, and a decoder is tried on them', async t => {
+t.test('a decoder is tried on the listed recent messages', async t => {
   admin.recent.add('mqtt', 'garden/bed', { body: { t: 50, token: 'x' } }, 20)
   admin.recent.add('webhook', 'shed', { body: { t: 51 } }, 20)
   const places = [

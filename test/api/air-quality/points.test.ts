@@ -386,7 +386,7 @@ t.test('a removed and a re-added station are different stations', async t => {
   t.strictSame(await pointsOf('moved'), [])
 })
 
-t.test('while PostgreSQL is unavailable no point is stored, and the response reports it', async t => {
+t.test('points are rejected while PostgreSQL is unavailable', async t => {
   isAway = true
   const answer = await post(`${header}2026-05-30T01:00:00,csv,no2,ppb,1\n`)
   t.match(answer, {
@@ -538,7 +538,7 @@ t.test('points are not stored for a key or a station removed during the body', a
   t.strictSame(await pointsOf('going'), [])
 })
 
-t.test('a large body is parsed in a separate thread, and one too many is a 503', async t => {
+t.test('large bodies are parsed in a separate thread, up to a limit', async t => {
   await addStation('elsewhere', {}, ownerId)
   const parse = JSON.parse
   let charactersMax = 0

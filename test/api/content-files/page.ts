@@ -95,7 +95,7 @@ test('a file has no form and no pager, and a way up', async t => {
   t.strictSame(page.get, { href: '?', formats: formatsOf(format => `?format=${format}`) })
 })
 
-test('wrong filters have their errors beside their fields, and without the codes there is no form', async t => {
+test('wrong filters have their errors beside their fields', async t => {
   const answer = invalidFilters({ run_id: ['Enter a number.'], platform: ['Select a valid choice.'] })
   const { filters, statusLine } = createPage(shownOf('run_id=x&platform=y', { answer }))
   t.equal(statusLine, 'HTTP 400 Bad Request')
@@ -160,7 +160,7 @@ const skeleton = (elements: Elements) => {
   return kept.map(element => `${element.tag} ${Object.keys(element.attributes).join(' ')}`)
 }
 
-t.test('every value is escaped, and the JSON is parsed unchanged', async () => {
+t.test('every value is escaped, also in the JSON', async () => {
   fc.assert(
     fc.property(fc.infiniteStream(hostile), fc.jsonValue({ stringUnit: 'binary' }), hostile, (stream, value, title) => {
       const json = { value, [title]: title, url: `https://${title}` }

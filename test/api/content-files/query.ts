@@ -90,7 +90,7 @@ test('a limit other than a number from 1 on counts as 10, one above 100 as 100',
   limits('5&limit=', 10)
 })
 
-test('an offset other than a number counts as 0, and any other keeps its digits', async t => {
+test('an offset keeps its digits, or counts as 0 if it is not a number', async t => {
   const offsets = (value: string, expected: bigint) => {
     t.strictSame(readPaging(new Query(`offset=${value}`)), { limit: 10, offset: expected }, value)
   }
@@ -190,7 +190,7 @@ function checksOf(t: Test, [name, key]: [string, string]) {
   return { gives, refuses }
 }
 
-test('numbers are truncated, and too large ones match nothing', async t => {
+test('numbers are truncated, unless they are too large to match', async t => {
   for (const filter of Object.entries(numbered)) {
     const { gives } = checksOf(t, filter)
     gives('', undefined)

@@ -122,7 +122,7 @@ t.test('a device that reports rarely is refreshed as rarely, up to five minutes'
   await until('it is looked at', () => gate.statements() > asked)
 })
 
-t.test('statistics have their age at the second of the request, and their tag changes with a finding', async t => {
+t.test('statistics have their age at the second of the request, and a new tag with a finding', async t => {
   const { gate, query, ask, write } = await serve(t, '2025-03-08T12:00:00Z')
   await write('2025-03-08T11:59:00Z', 200)
   const first = await ask('/stats_data/Porch', { 'accept-encoding': 'gzip' })
@@ -169,7 +169,7 @@ t.test('the thread is free for others when the last client has left', async t =>
   t.equal((await others).status, 200)
 })
 
-t.test('a response from too many readings is rejected, and the rejection is cached', async t => {
+t.test('the rejection of a response from too many readings is cached', async t => {
   const limits = { analysisRowsMax: 50, lightRowsMax: 50 }
   const { gate, ask, refuses, write } = await serve(t, '2025-03-13T12:00:10Z', limits)
   await write('2025-03-13T12:00:00Z', 51)
@@ -270,7 +270,7 @@ t.test('a window without readings, or before all of them, has the same shape', a
   t.match(later, { n_samples: 0, window: { start: null, end: null }, freshness: { last_seen: text(end - quarterMs) } })
 })
 
-t.test('an end in the future is now, and the days of a silent device end with its last reading', async t => {
+t.test("a window in the future ends now, or for days with a silent device's last reading", async t => {
   const future = windowsNowMs + 400 * dayMs
   t.match(await jsonAt(`/stats_data/Whole?end=${future}`), { n_samples: 30 * 96 })
   const silent = await jsonAt('/daily_summary/Cut?days=5')
@@ -301,7 +301,7 @@ t.test('a wrong window is rejected with the allowed values', async t => {
   await refusesWindow(t, `${compare}&start=${start}&end=${end}&preset=7d`, 400, /^start and preset do not go together$/)
 })
 
-t.test('a wrong parameter is rejected with the allowed values, and an unknown device as such', async t => {
+t.test('a wrong parameter is rejected with the allowed values', async t => {
   const wholeDays = /^days must be a whole number from 1 to 366$/
   for (const text of ['0', '367', '1e1', '', '1&days=2']) {
     await refusesWindow(t, `/stats_data/Whole?days=${text}`, 400, wholeDays)

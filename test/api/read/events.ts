@@ -169,7 +169,7 @@ test('values without a column have the names of their metrics, in the memory of 
   t.strictSame(late.values(), [], 'readings that are gone are not sent')
 })
 
-test('each client gets the requested events, in order, and all get the same bytes', async t => {
+test('each client gets the requested events, in order and in shared bytes', async t => {
   const { hub } = open(t)
   const [first, second] = [listen(hub), listen(hub)]
   const some = listen(hub, { devices: [0, 2] })
@@ -436,7 +436,7 @@ test('an alert is sent only to readers of its rule, also after a break', async t
   t.strictSame(back.dataOf('alert'), [ofAccount.data, ofSite.data])
 })
 
-test('a client that resumes receives no name of a removed device, and the end of its alerts', async t => {
+test("a client that resumes receives the end of a removed device's alerts without its name", async t => {
   let isGone = false
   const { hub } = open(t, { nameOf: number => (isGone && number === 1 ? undefined : names[number]) })
   const first = listen(hub)
@@ -573,7 +573,7 @@ test('the route names the fault, and has a limit', async t => {
   await first.closed
 })
 
-test('an address has a share of the streams, and so has a credential', async t => {
+test('an address and a credential have a share of the streams', async t => {
   const ask = async (url: string, from: string) => {
     const raw = await openRaw(t, url, from)
     raw.socket.write(head())

@@ -231,7 +231,7 @@ test('a client that disconnects ends its query', async t => {
   t.ok(state.clients[0]?.aborted)
 })
 
-test('a response with a failed read is visibly incomplete, and the log has a line', async t => {
+test('a response with a failed read is visibly incomplete and logged', async t => {
   const { ask, texts } = await openRoute(t, 2)
   const { closed, received } = await ask()
   await closed

@@ -149,7 +149,7 @@ t.test('a station is described, with its newest points in the unit of each', asy
   t.strictSame(latest.metrics?.['pm25'], { title: 'PM2.5', kind: 'gauge', unit: 'µg/m³', decimals: 1 })
 })
 
-t.test('a station without points never reported, and its points are not queried', async t => {
+t.test('points of a station that never reported are not queried', async t => {
   const station = await addStation('MUTE-1')
   await writePoints(pointsAt(station, lastMs))
   for (const sn of ['EMPTY-1', 'MUTE-1']) {
@@ -174,7 +174,7 @@ interface Hour {
   count: number
 }
 
-t.test('the day has every point in one unit, and the hours of the month their means', async t => {
+t.test('the day has every point in one unit, the month hourly means', async t => {
   const answer = validated(DeviceDetail, await json(t, 'DEL-1/detail_data?t=1'))
   t.equal(answer.time_zone, 'Asia/Kolkata')
   const points = (name: string) => answer.last_24h[name as 'temperature'] as unknown as { t: number; v: number }[]

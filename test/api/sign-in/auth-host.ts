@@ -173,7 +173,7 @@ t.test('the host has no other operations of Auth.js', async t => {
   t.match(credentials, { id: 'credentials', callbackUrl: `${publicUrl}/auth/callback/credentials` })
 })
 
-t.test('while the database is unavailable the response is 503, and sessions stay', async t => {
+t.test('sessions survive responses of 503 while the database is unavailable', async t => {
   const away = async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' })
   }

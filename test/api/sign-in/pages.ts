@@ -329,7 +329,7 @@ t.test('an API key limited to tags is created on the page, which shows the limit
   t.match((await visit('/account', { cookie })).text, /of devices with room:&lt;b&gt;, site:berlin/)
 })
 
-t.test('the newest expired keys are listed, and all are counted', async t => {
+t.test('expired keys are counted, and the newest ones listed', async t => {
   const owner = await person('many-keys@example.com')
   const { cookie } = await cookieOf(owner)
   await store.postgres.query(
@@ -421,7 +421,7 @@ t.test('a device is approved after its code is typed and its name is shown', asy
   t.match(await poll(second), { status: 'denied' })
 })
 
-t.test('a body that is not a form is rejected, and one that is too large is not read', async t => {
+t.test('bodies that are not a form or too large are rejected', async t => {
   const { cookie } = await cookieOf(id)
   for (const path of ['/sign-in', '/account']) {
     const type = 'application/x-www-form-urlencoded'

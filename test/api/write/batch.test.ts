@@ -431,7 +431,7 @@ t.test('strict: all or nothing, also if the records are spooled to a file', asyn
   t.strictSame(readdirSync(spoolDirectory), [], 'no file is left')
 })
 
-t.test('a batch with an idempotency key is stored as a whole, and its key is valid for no other', async t => {
+t.test('a batch is stored as a whole under its idempotency key', async t => {
   const { send, stored, setOutcome, url } = usual.use()
   const json = { 'content-type': 'application/json' }
   const sendKeyed = (body: string | Uint8Array<ArrayBuffer>, name: string, headers: object = {}, query = '') =>
@@ -489,7 +489,7 @@ t.test('an invalid or unclaimable idempotency key is rejected in the shape of th
   t.equal(away.stored.length, 1)
 })
 
-t.test('a credential that exceeds its share waits, and others do not', async t => {
+t.test('only the credential that exceeds its share waits', async t => {
   let nowMs = 0
   const fairShare = createFairShare({ perSecond: 10, burst: 50 }, () => nowMs)
   const { send, stored } = usual.use({ fairShare })
@@ -512,7 +512,7 @@ t.test('a credential that exceeds its share waits, and others do not', async t =
   t.equal(stored.length, 101)
 })
 
-t.test('a full journal stops a batch, and batches leave a part of it to single readings', async t => {
+t.test('a full journal stops a batch before single readings', async t => {
   const full = { ...ingest.status(), journal: { ...ingest.status().journal, bytes: 740, bytesMax: 1000 } }
   const { send, stored } = usual.use({ status: () => full })
   for (const query of ['', '?strict=1']) {
@@ -647,7 +647,7 @@ t.test('readings of a device that gets another owner while a body is open are no
   }
 })
 
-t.test('readings that expire while a body is collected are not stored, and the response has the reason', async t => {
+t.test('readings that expire while a body is collected are not stored', async t => {
   const keyed = { ...asKey(key), 'idempotency-key': 'expiring' }
   const cases: [string, OutgoingHttpHeaders, object][] = [
     ['?strict=1', asKey(key), { status: 400, body: { status: 'readings rejected' } }],
@@ -680,7 +680,7 @@ t.test('readings that expire between the check of their lines and their records 
   t.equal(stored.length, 1000)
 })
 
-t.test('a credential has a limit of open bodies, and one that stops or aborts frees its place', async t => {
+t.test('open bodies of a credential are limited until they end or abort', async t => {
   const { send, url } = (await startRoute(t, { limits: { silenceMsMax: 2000, sessionsPerWriterMax: 1 } })).use()
   const untilStatus = async (status: number) => {
     for (;;) {

@@ -126,7 +126,7 @@ const clientMsMax = 300_000
 const line = (device: string, fields: string, ms = timeMs) => `w,device=${device} ${fields} ${ms}000000\n`
 const many = Array.from({ length: 30 }, (_, index) => line('porch', 'temperature=1', timeMs + index)).join('')
 
-t.test('a body is stored as a whole, and lines of one device and time become one reading', async t => {
+t.test('a body is stored as a whole, with one reading from lines of one device and time', async t => {
   const { post, stored, counts } = await start(t)
   const body = line('porch', 'temperature=21.5') + line('attic', 'humidity=40i') + line('porch', 'pressure=1013.2')
   t.match(await post('/api/v2/write?org=o&bucket=b', body, token(key)), { status: 204 })
@@ -138,7 +138,7 @@ t.test('a body is stored as a whole, and lines of one device and time become one
   t.match(await devices.details('attic'), { last_seen: /^20/ })
 })
 
-t.test('units of timestamps depend on the version, and bodies may be compressed', async t => {
+t.test('units of timestamps depend on the version, in plain and compressed bodies', async t => {
   const { post, stored } = await start(t)
   const seconds = Math.floor(timeMs / 1000)
   const at = (time: number) => `w,device=porch temperature=1 ${time}`
@@ -369,7 +369,7 @@ t.test('a body without points is charged by its uncompressed bytes, also if it i
   }
 })
 
-t.test('a full journal is a 503 with the time to wait, and nothing is stored', async t => {
+t.test('a full journal is a 503 with the time to wait', async t => {
   const { post, stored } = await start(t, { journalBytesMax: 1000 })
   t.match(await post('/write', line('porch', 'temperature=1'), token(key)), { status: 204 })
   const refused = await post('/api/v2/write', many, token(key))

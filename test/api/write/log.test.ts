@@ -56,7 +56,7 @@ async function nothingStored(t: Test, work: () => Promise<unknown>): Promise<voi
   t.equal(stored.length, before, 'nothing is stored')
 }
 
-tap.test('a good reading is stored, and the response names the ignored fields', async t => {
+tap.test('a good reading is stored except for the ignored fields, which the response names', async t => {
   const seconds = Math.floor(Date.now() / 1000)
   const quoted = JSON.stringify(good)
   const numbered = Array.from({ length: 1_000 }, (_, index) => [`field ${index}`, String(index)])
@@ -97,7 +97,7 @@ tap.test('a good reading is stored, and the response names the ignored fields', 
   await answers(t, 'with a slash at the end', await send(asKitchen, good, '/api/log/'), 200, success)
 })
 
-tap.test('a battery is accepted in both spellings, and the last one wins', async t => {
+tap.test('the last one of both spellings of a battery wins', async t => {
   const sent = { ...good, device: 'battery' }
   const takes = async (name: string, body: unknown, more = {}) =>
     await answers(t, name, await server.put('battery', passwords.battery, body), 200, { ...success, ...more })
@@ -113,7 +113,7 @@ tap.test('a battery is accepted in both spellings, and the last one wins', async
   await answers(t, 'as it was spelled', refused, 400, invalid(errors))
 })
 
-tap.test('a device that may not write is rejected, and nothing is stored', async t => {
+tap.test('a device that may not write is rejected', async t => {
   const attempts: [string, Record<string, string>][] = [
     ['no credentials', {}],
     ['a wrong password', { authorization: basic('kitchen', 'f'.repeat(64)) }],
@@ -257,7 +257,7 @@ tap.test('a body other than a JSON object is rejected', async t => {
   t.match(await exchangeRaw(t, url, request), /^HTTP\/1.1 400 /, 'invalid UTF-8')
 })
 
-tap.test('an absent body times out, and an idle connection does not', async t => {
+tap.test('an absent body times out, unlike an idle connection', async t => {
   await nothingStored(t, async () => {
     const text = JSON.stringify(good)
     const waiting = await openRaw(t, url)
@@ -274,7 +274,7 @@ tap.test('an absent body times out, and an idle connection does not', async t =>
   })
 })
 
-tap.test('idempotency keys are rejected with a reason, and readings without one are not affected', async t => {
+tap.test('rejected idempotency keys have a reason, without effect on other readings', async t => {
   const porch = await addDevice('porch')
   const sends = async (name: string, key: string, more: object, status: number, body: object) => {
     const sent = { ...good, device: 'porch', ...more }
@@ -299,7 +299,7 @@ tap.test('above 100 % humidity is stored as 100', async t => {
   t.match(stored.at(-1), { device: 'kitchen', reading: { humidity: 100 } })
 })
 
-tap.test('too many failed attempts are delayed, and valid ones never', async t => {
+tap.test('only failed attempts are delayed', async t => {
   const wrong = { authorization: basic('kitchen', 'e'.repeat(64)) }
   // At once, since the limit is one a minute and the machine may be slow.
   const tried = await Promise.all(Array.from({ length: 100 }, () => put(good, wrong)))

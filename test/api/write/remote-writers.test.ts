@@ -61,7 +61,7 @@ async function send(body: unknown, headers: Record<string, string> = {}): Promis
   return [response.status, Buffer.from(await response.arrayBuffer())]
 }
 
-tap.test('samples of Prometheus are on disk before the response, and series of one time form one reading', async t => {
+tap.test('samples of Prometheus are on disk before the response, as one reading for each time', async t => {
   stored.length = 0
   t.strictSame(await write(remoteWrite(series('temperature', 21.5), series('humidity', 48))), [204, ''])
   t.match(stored, [{ device: symbolOf('porch'), reading: { temperature: 21.5, humidity: 48 } }])
@@ -90,7 +90,7 @@ tap.test('each form of a credential is accepted', async t => {
   )
 })
 
-tap.test('samples that can never be stored are named by a 400, and the others are stored', async t => {
+tap.test('a 400 names the samples that can never be stored', async t => {
   stored.length = 0
   const sent = [series('temperature', 21.5), series('temperature', 999), series('temperature', 1, { device: 'nobody' })]
   const [status, body] = await write(remoteWrite(...sent, series('humidity', 40), series('humidity', 1, {})))

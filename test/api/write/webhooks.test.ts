@@ -70,7 +70,7 @@ tap.test('fields without a metric create one', async t => {
   t.ok(metrics.find('hive_weight'))
 })
 
-tap.test('the good ones of several readings are stored, and the others are named', async t => {
+tap.test('the bad ones of several readings are named and left out', async t => {
   const gateway = { porch: [{ values: message }], nobody: [{ values: message }] }
   const [status, body] = await answer(await json(`/in/thingsboard/${key}`, gateway))
   t.equal(status, 200)
@@ -136,7 +136,7 @@ tap.test('refusals have their status and reason', async t => {
   t.equal(stored.length, before, 'nothing is stored')
 })
 
-tap.test('a custom decoder has a webhook at once, and its earlier messages are kept', async t => {
+tap.test('a custom decoder has a webhook and its earlier messages at once', async t => {
   const body = { box: 'porch', t: 70.7, password: 'secret' }
   const [status, refused] = await answer(await json(`/in/garden/${key}`, body))
   t.equal(status, 404)

@@ -35,7 +35,7 @@ async function leaderBut(node: Nodes | undefined): Promise<Nodes> {
 const shown = async () =>
   (await pool.query<{ count: number }>('SELECT count(leads_since)::int AS count FROM nodes')).rows[0]?.count
 
-t.test('one of several nodes leads, and PostgreSQL shows it', async t => {
+t.test('PostgreSQL shows the one of several nodes that leads', async t => {
   await leaderBut(undefined)
   t.equal(await shown(), 1)
 })
@@ -60,7 +60,7 @@ t.test('a node whose session has ended stops leading, until its next election', 
   t.equal(await shown(), 1)
 })
 
-t.test('a transaction of the leader blocks other leaders, and one of another node is rejected', async t => {
+t.test('a transaction needs the lead and blocks other leaders', async t => {
   const first = await leaderBut(undefined)
   const other = nodes.find(node => node !== first && node.fault() === undefined)
   const refused = inTransaction(pool, { stepMs: 4_000 }, async transaction => await other?.requireLead(transaction))
