@@ -41,7 +41,7 @@ export function makeDebian(t: TestHooks, suite: string): Debian {
   return debianIn(t, root)
 }
 
-/** With the same files, which change in one of them alone. */
+/** Copies the files, so that later changes are separate. */
 export function copyDebian(t: TestHooks, { root }: Debian): Debian {
   const copy = join(temporaryFolder(t), 'root')
   execFileSync('cp', ['-a', root, copy])

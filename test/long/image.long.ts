@@ -31,7 +31,7 @@ interface Image {
   debian: Debian
   folder: string
   environment: Record<string, string>
-  /** Those that are kept for the container. */
+  /** Instructions for the container, by their word. */
   words: Map<string, string>
 }
 
