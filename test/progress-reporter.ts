@@ -1,6 +1,5 @@
 /**
- * Reports a run of tap: a line with the failures for each completed test file, the running files after a minute without one, and a
- * summary.
+ * Reports a run of tap: a line with the failures for each completed test file, the running files after a silent minute, and a summary.
  */
 
 import { type ChildProcess, execFileSync } from 'node:child_process'

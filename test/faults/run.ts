@@ -1,7 +1,7 @@
 /**
  * `npm run faults`: runs every row of the matrix and prints a table.
  *
- * `--rows 1a,2` selects rows, `--cycles 5` limits the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row at a time
+ * `--rows 1a,2` selects rows, `--cycles 5` limits the cycles of each, `--seed 7` repeats a run. `--lanes 1` runs one row at a time
  * instead of two. `--broken` runs the broken builds, each of which must be detected.
  *
  * `npm run faults:cluster` adds `--cluster`: two api processes, two forwarders, two replicas, and three brokers, or one with

@@ -1,6 +1,6 @@
 /**
  * A disk in memory that tracks syncs. A power cut keeps synced data and a random part of the rest: sectors of writes, lengths of
- * files, names that were added, changed or removed.
+ * files, added, changed or removed names.
  */
 
 import type { Disk, DiskFile } from '../../ingest/journal/disk.ts'

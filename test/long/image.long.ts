@@ -1,6 +1,6 @@
 /**
- * The steps of deploy/Dockerfile in a Debian of debootstrap for each stage, and its container without Docker: the health check
- * passes, and the databases in it store a reading. Needs root and debootstrap.
+ * The steps of deploy/Dockerfile in a Debian of debootstrap for each stage, and its container without Docker. The
+ * health check passes and the databases store a reading. Needs root and debootstrap.
  */
 
 import { execFileSync } from 'node:child_process'

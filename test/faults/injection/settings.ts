@@ -19,8 +19,8 @@ export const journalPoints = [
 ] as const
 
 /**
- * The critical moments of an erase, in order: before the request is stored, while its tombstone is written and renamed, after the
- * rename, after the rows are removed from QuestDB's table, at completion.
+ * The critical moments of an erase: the request is not stored yet, its tombstone is renamed, synced and effective, QuestDB's rows
+ * are removed, the erase is complete.
  */
 export const erasePoints = [
   'erase-begun',

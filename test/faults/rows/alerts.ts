@@ -1,5 +1,5 @@
 /**
- * Rows 29a to 29d: the service is killed at each step from the reading to the notification, a database is unavailable, the clock
+ * Rows 29a to 29d. The service is killed at each step from the reading to the notification. A database is unavailable, the clock
  * is wrong, or the receiver misbehaves. Alerts that are missed, spurious, repeated under another id, ended twice, or left over are
  * counted.
  */
