@@ -128,7 +128,7 @@ see devices set --owner.`,
 )
 
 /** Never an argument of the command: those are seen by every user of the machine. */
-async function readPassword({ stdin }: { stdin: Readable & { isTTY?: boolean } }): Promise<string> {
+export async function readPassword({ stdin }: { stdin: Readable & { isTTY?: boolean } }): Promise<string> {
   if (stdin.isTTY === true)
     throw new CommandError('--password-stdin needs the password from a file or a pipe', exitUsage)
   const password = (await text(stdin)).replace(/\r?\n$/, '')

@@ -23,6 +23,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'run the service until Ctrl-C; barograph start --help lists its settings',
     load: async () => defineStart,
   },
+  init: {
+    description: 'set up the first account, the first device and a systemd unit, by questions or options',
+    load: async () => (await import('./init.ts')).defineInit,
+  },
   doctor: {
     description: 'check the requirements and the running service; each problem comes with a fix',
     load: async () => (await import('./doctor.ts')).defineDoctor,
@@ -124,6 +128,7 @@ const commands: Readonly<Record<string, Entry>> = {
 const help = `
 Examples:
   barograph start                                    run the service
+  barograph init                                     set up the first account and device
   barograph doctor                                   check the requirements
   barograph devices add kitchen --location-short Kitchen
   barograph devices list --search kit

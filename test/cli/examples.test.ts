@@ -12,7 +12,7 @@ import { published } from '../support/published.ts'
 const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
 /** These read files, or reach the databases themselves. */
 const others =
-  /^barograph (?:start|doctor|import|import-points|export|content-files|backup|restore|kafka|replicas|(?:devices|alerts) import|.*--(?:output|settings-file))\b/
+  /^barograph (?:start|init|doctor|import|import-points|export|content-files|backup|restore|kafka|replicas|(?:devices|alerts) import|.*--(?:output|settings-file))\b/
 const examples = [...page.matchAll(/^ {2}(barograph .+)$/gm)]
   .map(([, line = '']) => line)
   .filter(line => !others.test(line))
