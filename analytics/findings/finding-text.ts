@@ -167,9 +167,11 @@ function rangeText(finding: FindingData, name: string, words: FindingWords): str
 
 function errorText({ metric, value, count, sinceMs, untilMs }: FindingData, name: string, words: FindingWords): string {
   const number = metric === null || value === null ? 'a number' : words.measure(value, metric)
-  const times = count === null ? '' : ` in ${words.count(count, 'reading')}`
   const verb = untilMs === null ? 'has shown' : 'showed'
-  return `${name} ${verb} ${number}${times} since ${words.moment(sinceMs)}: the number stands for an error`
+  const isOnce = untilMs !== null && (count ?? 1) === 1
+  const times = isOnce ? lastingText(sinceMs, untilMs, words) : `since ${words.moment(sinceMs)}`
+  const often = (count ?? 1) === 1 ? '' : ` in ${words.count(count as number, 'reading')}`
+  return `${name} ${verb} ${number}${often} ${times}, a code for an error of the sensor`
 }
 
 function levelText(
@@ -200,17 +202,22 @@ function unusualText(
   const verb = untilMs === null ? 'has been' : 'was'
   if (metric === null || value === null || low === null || high === null) return `${name} ${verb} unusual ${times}`
   const before = (low + high) / 2
-  const { shift } = shiftTexts(value, before, metric, words)
-  return `${name} ${verb} ${shift} ${value > before ? 'higher' : 'lower'} than usual for these hours ${times}`
+  const way = value > before ? 'higher' : 'lower'
+  return `${name} ${verb} ${sizeText(value - before, metric, words)} ${way} than usual for these hours ${times}`
 }
 
 /** `Temperature has been rising by 0.3 °C a day since about 8 Nov 2026`. */
 function rampText({ metric, value, sinceMs }: FindingData, name: string, words: FindingWords): string {
   if (metric === null || value === null) return `${name} changes from day to day since about ${words.date(sinceMs)}`
-  const size = Math.abs(value)
-  const custom = fewestDecimals(decimals => /[1-9]/.test(words.difference(size, metric, decimals)))
   const way = value > 0 ? 'rising' : 'falling'
-  return `${name} has been ${way} by ${words.difference(size, metric, custom)} a day since about ${words.date(sinceMs)}`
+  return `${name} has been ${way} by ${sizeText(value, metric, words)} a day since about ${words.date(sinceMs)}`
+}
+
+/** The size of a change, with so many decimals that it is not 0. */
+function sizeText(change: number, metric: string, { difference }: FindingWords): string {
+  const size = Math.abs(change)
+  const custom = fewestDecimals(decimals => /[1-9]/.test(difference(size, metric, decimals)))
+  return difference(size, metric, custom)
 }
 
 /** Adds decimals until the levels differ, by the displayed shift. */
@@ -223,13 +230,19 @@ function shiftTexts(
   const [low, high] = [Math.min(value, before), Math.max(value, before)]
   const custom = fewestDecimals(decimals => {
     const areApart = value === before || measure(value, metric, decimals) !== measure(before, metric, decimals)
-    return areApart && shownDifference(low, high, metric, decimals) === difference(high - low, metric, decimals)
+    const shown = difference(high - low, metric, decimals)
+    return areApart && (hasTwoDigits(shown) || shownDifference(low, high, metric, decimals) === shown)
   })
   return {
-    // Where even the maximum of decimals is too few, it is rounded as the levels are.
+    // The difference of the levels as they are shown; it may be one step off the exact one.
     shift: shownDifference(low, high, metric, custom),
     levels: [measure(value, metric, custom), measure(before, metric, custom)],
   } as const
+}
+
+/** True for `3.5` and `0.35`, in which a step of the last digit is small. */
+function hasTwoDigits(text: string): boolean {
+  return text.replace(/^[^1-9]*/, '').replace(/\D/g, '').length >= 2
 }
 
 /** Without peers, the device is compared with its own earlier days. */

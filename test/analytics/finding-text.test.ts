@@ -60,6 +60,17 @@ const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
     outOf('temperature', -3.2, 1.9, 2.1),
     'Temperature # 5.2 °C lower ~: about −3.2 °C instead of 2.0 °C',
   ],
+  // No number of decimals makes the levels as far apart as they are.
+  [
+    'unusual',
+    outOf('temperature', 16.94449, 20.51789, 20.51789),
+    'Temperature # 3.6 °C lower than usual for these hours since @',
+  ],
+  [
+    'level_change',
+    outOf('temperature', 16.94449, 20.51789, 20.51789),
+    'Temperature # 3.6 °C lower ~: about 16.9 °C instead of 20.5 °C',
+  ],
   ['unusual', outOf('temperature', 16.9, 18.5, 21.5), 'Temperature # 3.1 °C lower than usual for these hours since @'],
   [
     'unusual',
@@ -71,12 +82,17 @@ const sentences: [FindingCode | 'spike', Partial<Finding>, string][] = [
   [
     'error_code',
     { metric: 'co2', value: 65_535, count: 4 },
-    'CO₂ has shown 65535 ppm in 4 readings since @: the number stands for an error',
+    'CO₂ has shown 65535 ppm in 4 readings since @, a code for an error of the sensor',
   ],
   [
     'error_code',
     { metric: 'co2', value: -999, count: 4, untilMs: until },
-    'CO₂ showed −999 ppm in 4 readings since @: the number stands for an error',
+    'CO₂ showed −999 ppm in 4 readings since @, a code for an error of the sensor',
+  ],
+  [
+    'error_code',
+    { metric: 'co2', value: -999, untilMs: sinceMs },
+    'CO₂ showed −999 ppm at @, a code for an error of the sensor',
   ],
   ['silent', {}, 'No reading since @'],
   ['silent_metric', { metric: 'co2' }, 'CO₂ is missing from the readings since @'],

@@ -104,10 +104,10 @@ onPhone('a phone: what the analyses are of is chosen, and stands in the address'
   await becomes(t, () => textOf(weather), /It was below 0\.0 °C in \d+ of \d+ hours\./, 'frost')
   await becomes(t, () => textOf(weather), /In \d+ days: heating \d+ K·d/, 'degree days')
   await unfold(seasonality)
-  await becomes(t, () => textOf(seasonality), /What the readings so far say of each metric/)
+  await becomes(t, () => textOf(seasonality), /Cycles and trend of each metric in the readings so far/)
   // Its label has the texts of the options too, and is no exact name of it.
   await page.getByRole('combobox', { name: 'Analyses of', exact: true }).selectOption('the last 7 days')
-  await becomes(t, () => textOf(seasonality), /What the last 7 days say of each metric/)
+  await becomes(t, () => textOf(seasonality), /Cycles and trend of each metric in the last 7 days/)
   t.equal(new URL(page.url()).searchParams.get('analyses'), '7d')
   await becomes(t, () => textOf(weather), /of the last 7 days\./)
   await becomes(t, () => textOf(region(page, 'Unusual readings')), /in the last 7 days/)
@@ -129,7 +129,11 @@ onDesk('each section opens and closes again, and is of the dates', async (page, 
     await becomes(t, () => section.locator('details[open]').count(), 0, name)
     await unfold(section)
   }
-  await becomes(t, () => textOf(region(page, 'Seasonality')), /What the readings in the range of the charts say/)
+  await becomes(
+    t,
+    () => textOf(region(page, 'Seasonality')),
+    /Cycles and trend of each metric in the readings in the range of the charts/,
+  )
   const read = asked.filter(({ pathname }) => /^\/api\/(?:domain|anomalies)\//.test(pathname))
   const starts = new Set(read.map(({ searchParams }) => searchParams.get('start')))
   t.strictSame([...starts], [String(Date.parse(minute(endMs - 11 * dayMs)))])
@@ -162,7 +166,7 @@ onDesk('what was unusual is read once it is unfolded, the newest first, and page
   await page.waitForURL(/[?&]from=.*&to=/)
   await page.goto(`${url}/device/analyses-plain`)
   await unfold(section)
-  await becomes(t, () => textOf(section), /Nothing was unusual\.$/, 'the sentence')
+  await becomes(t, () => textOf(section), /There are none\.$/, 'the sentence')
   await becomes(t, () => region(page, 'Weather').count(), 0, 'a device without a profile has no figures by one')
 })
 

@@ -34,7 +34,7 @@ export function CursorTime({ cursor, window: { fromMs, toMs }, times, scale, con
   )
 }
 
-/** The names of the lines, and their last, least and greatest values. */
+/** The names of the lines, and their last, lowest and highest values. */
 export function PanelValues({ panel, window }: { panel: Panel; window: TimeWindow }) {
   const readouts = [...panel.readouts, ...(panel.ahead === undefined ? [] : [panel.ahead])]
   const shown = readouts.map(readout => ({ readout, text: extremesText(panel, readout, window) }))

@@ -50,7 +50,7 @@ export function spokenAt({ panels, window, times }: Shown, atMs: number): string
   return `${times.dateTime(atMs)}: ${texts.join(', ')}`
 }
 
-/** `last 21.3, least 18.2, greatest 24.0 °C` of the window; undefined without numbers. */
+/** `last 21.3, lowest 18.2, highest 24.0 °C` of the window; undefined without numbers. */
 export function extremesText(panel: Panel, readout: Readout, { fromMs, toMs }: TimeWindow): string | undefined {
   const { timesMs, values, textAt, quantity } = readout
   if (textAt !== undefined && quantity === undefined) return undefined
@@ -58,8 +58,8 @@ export function extremesText(panel: Panel, readout: Readout, { fromMs, toMs }: T
   const [last, extent] = [shown.findLast(value => value !== null), extentOf(shown)]
   if (last == null || extent === undefined) return undefined
   const { unit, decimals } = quantity ?? panel
-  const [now = '', least = '', greatest = ''] = [last, ...extent].map(value => decimalText(value, decimals))
-  return `last ${now}, least ${least}, greatest ${withUnit(greatest, { unit })}`
+  const [now = '', lowest = '', highest = ''] = [last, ...extent].map(value => decimalText(value, decimals))
+  return `last ${now}, lowest ${lowest}, highest ${withUnit(highest, { unit })}`
 }
 
 export function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {

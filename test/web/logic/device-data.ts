@@ -320,11 +320,11 @@ t.test('lines at two levels are drawn by their differences from their own means'
   t.strictSame(near?.content.columns.lines[1], [997, 998, 999])
 })
 
-t.test('last, least and greatest value of a window', async t => {
+t.test('last, lowest and highest value of a window', async t => {
   const readout = { timesMs: [0, 1, 2, 3], values: [9, 1, 3, null] }
   const panel = { title: '', key: '', unit: '°C', decimals: 1, height: 1, readouts: [], reachMs: 0 } as never
   const window = { fromMs: 1, toMs: 3 }
-  t.equal(plain([extremesText(panel, readout, window) ?? '']), 'last 3.0, least 1.0, greatest 3.0 °C')
+  t.equal(plain([extremesText(panel, readout, window) ?? '']), 'last 3.0, lowest 1.0, highest 3.0 °C')
   t.equal(extremesText(panel, { ...readout, textAt: () => '' }, window), undefined)
   t.equal(extremesText(panel, readout, { fromMs: 3, toMs: 4 }), undefined)
 })

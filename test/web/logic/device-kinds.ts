@@ -374,7 +374,7 @@ t.test('what kinds come to, in sentences', async t => {
   )
   t.equal(
     says(direction, 'wind_direction'),
-    'On average wind direction is N 3°, and varies little (resultant length 0.75). Most often it is N: 50 % of the values. In 20 % it is calm. Weighted by its speed it is N 0°, with a steadiness of 50 %.',
+    'On average wind direction is N 3°, and varies little (resultant length 0.75). Most often it is N: 50 % of the values. It is calm in 20 % of them. Weighted by its speed it is N 0°, with a steadiness of 50 %.',
   )
   t.match(
     says({ ...direction, mean_degrees: null } as WindowFigures, 'wind_direction'),
@@ -391,7 +391,7 @@ t.test('what kinds come to, in sentences', async t => {
   const rain = { kind: 'rate', count: 288, sum: 12.4, coverage: 0.98, greatest_hour } as WindowFigures
   t.equal(
     says(rain, 'rain'),
-    'Rain sums up to 12.4 mm in the last 3 days; 98 % of the values have come. The most in an hour was 8.2 mm, from 1 Jun 2026, 14:00 to 15:00.',
+    'Rain sums up to 12.4 mm in the last 3 days, from 98 % of the expected values. The most in an hour was 8.2 mm, from 1 Jun 2026, 14:00 to 15:00.',
   )
   t.equal(says({ ...rain, count: 0 }, 'rain'), 'There is no value in the last 3 days.')
 })

@@ -129,9 +129,12 @@ t.test('a cycle is told without the words of statistics', async t => {
   t.match(told(falling), 'It is falling by 0.12 °C a day (95 % interval 0.05 to 0.19).')
   const narrow = { ...falling, slope_per_day: -1.0102, slope_ci95: [-1.0133, -1.0072] }
   t.match(told(narrow), 'It is falling by 1.0102 °C a day (95 % interval 1.0072 to 1.0133).')
+  t.notMatch(told({ peaks: [{ ...peak, power: 0.06 }], day: { share: 0.08 } }), 'A usual day', 'too little to be seen')
+  const still = { ...cycles.strength, reason: reasons.nearlyConstant }
+  t.match(told({ strength: still }), 'has a cycle of 24 hours', 'a compressor is not in the hourly means')
   t.equal(
-    told({ strength: { ...cycles.strength, reason: reasons.nearlyConstant } }),
-    'The values vary by less than half a step of the sensor: too little to find cycles or a trend.',
+    told({ strength: still, peaks: [] }),
+    'The hourly means vary by less than half a step of the sensor: too little to find cycles or a trend.',
     'of rounding nothing else is told',
   )
   const short = told({ status: 'insufficient_data', reason: reasons.shortSpan })
@@ -225,7 +228,7 @@ t.test('how reliably a device reports', async t => {
     plain(reliabilitySentences({ ...freshness, ...pace }, { ...window, ...changes }))
   t.equal(
     told({}),
-    'It reports every minute. Of the readings expected in the last 30 days, 99.2 % have come. There were 3 gaps, the longest of 2 hours 10 minutes.',
+    'It reports every minute. Of the readings expected in the last 30 days, 99.2 % have arrived. There were 3 gaps, the longest of 2 hours 10 minutes.',
   )
   const rare = { completeness: null, hours_with_data: 0.8, gap_count: 0, truncated: true }
   t.equal(
@@ -342,29 +345,29 @@ t.test('each figure has a sentence, or says why there is none', async t => {
   const mould = { reason: reasons.noHours, observed_hours: 0, hours: null, measured_outdoor_hours: 0 }
   t.strictSame(figuresTold({ indoor: { total: { temperature, humidity, mould }, days: [] } }), [
     'Temperature: It was below 20.0 °C in 1 and above 26.0 °C in 1 of 4 hours.',
-    'Humidity: There is no hour with all of the values that it needs.',
-    'Mould: There is no hour with all of the values that it needs.',
+    'Humidity: There is no hour with all values that it needs.',
+    'Mould: There is no hour with all values that it needs.',
   ])
   const samples = { timesMs: Float64Array.of(0, hourMs / 2), values: Float64Array.of(9, 5) }
   const range = { startMs: 0, endMs: hourMs, isHourly: false }
   const { total } = coldChainFigures({ samples, gaps: [], ...range }, [])
   t.strictSame(figuresTold({ cold_chain: { total, days: [] } }), [
-    'Temperature: It was below 2.0 °C in none and above 8.0 °C in 30 minutes of 1 hour.',
+    'Temperature: It was above 8.0 °C in 30 minutes of 1 hour, and never below 2.0 °C.',
     'Mean kinetic temperature: It was 7.2 °C.',
-    'Doors: It needs readings at least every 10 minutes.',
-    'Defrosts: It needs readings at least every 10 minutes.',
+    'Doors: It needs a reading at least every 10 minutes.',
+    'Defrosts: It needs a reading at least every 10 minutes.',
   ])
   const short = { ...total, temperature: { ...total.temperature, observed_hours: 0.4, hours_above: 0.35 } }
   t.equal(
     figuresTold({ cold_chain: { total: short, days: [] } })[0],
-    'Temperature: It was below 2.0 °C in none and above 8.0 °C in 21 minutes of 24 minutes.',
+    'Temperature: It was above 8.0 °C in 21 minutes of 24 minutes, and never below 2.0 °C.',
     'less than an hour is told in minutes',
   )
   const cold = { samples: { ...samples, values: Float64Array.of(-18, -19) }, gaps: [], ...range, band: null }
   const frozen = coldChainFigures(cold, [])
   t.equal(
     figuresTold({ cold_chain: { total: frozen.total, days: [] } })[0],
-    'Temperature: It was −18.5 °C on average, −19.0 °C to −18.0 °C. Its limits are not set, so excursions are not reported.',
+    'Temperature: It was −18.5 °C on average, −19.0 °C to −18.0 °C. Excursions need limits: this device has none.',
   )
   const defrosts = { reason: null, count: 21, period_hours: 8.001 }
   const defrosted = { ...total, door_openings: { reason: null, count: 1 }, defrosts }

@@ -1,6 +1,6 @@
 /** Differences and correlation of two devices in sentences. */
 
-import { decimalText } from '../../../analytics/findings/value-words.ts'
+import { decimalText, pointsText } from '../../../analytics/findings/value-words.ts'
 import { closeness, isSameWay } from '../../text/correlation-words.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
@@ -27,7 +27,8 @@ function differenceSentences(compared: Compared, { bias, limits_of_agreement }: 
   const [low = '', high = ''] = limits_of_agreement.map(limit =>
     decimalText(shownDifference(limit, quantity), quantity.decimals),
   )
-  return [mean, `About 95\u202f% of the hourly differences lie between ${low} and ${withUnit(high, quantity)}.`]
+  const highest = quantity.unit === '%' ? pointsText(high) : withUnit(high, quantity)
+  return [mean, `About 95\u202f% of the hourly differences lie between ${low} and ${highest}.`]
 }
 
 function meanSentence({ quantity, a, b }: Compared, bias: number): string {

@@ -131,7 +131,7 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
   return (
     <>
       <p class="lead">
-        Hourly means, and of amounts the increase or the sum of each hour, of the time that is shown.{' '}
+        Hourly means in the range shown. For amounts, the increase or sum of each hour.{' '}
         <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>. Times: {times.zone}.
       </p>
       {chooser}

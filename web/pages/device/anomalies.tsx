@@ -39,8 +39,8 @@ export function Anomalies(props: AnomaliesProps) {
       {() => (
         <>
           <p class="lead">
-            What differs from how this {props.of.kind} usually is, newest first (
-            <a href={addressOf('/docs/statistics#anomalies')}>how it is found</a>).
+            Differences from the usual readings of this {props.of.kind}, newest first (
+            <a href={addressOf('/docs/statistics#anomalies')}>how they are found</a>).
           </p>
           {/* Another range or other metrics begin at the first page. */}
           <AnomaliesPage key={props.query} {...props} />
@@ -65,7 +65,7 @@ function AnomaliesPage({ after, ...props }: AnomaliesProps & { after?: string })
       <FailureBanner state={state} timeText={createTimes('UTC').time} />
     )
   }
-  if (page.anomalies_total === 0) return <p>Nothing was unusual.</p>
+  if (page.anomalies_total === 0) return <p>There are none.</p>
   return (
     <>
       <List page={page} quantities={quantities} />

@@ -13,14 +13,14 @@ import { createTimes } from '../../theme/times.ts'
 import { domainSentences } from './domain-sentences.ts'
 import type { Measured } from './measured.ts'
 
-const ofColdChain = 'Hours outside of the limits, mean kinetic temperature, doors and defrosts'
+const ofColdChain = 'Hours outside the limits, mean kinetic temperature, doors and defrosts'
 const headings = {
   none: undefined,
   weather: ['Weather', 'Pressure at sea level, frost, dew and degree days'],
-  indoor: ['Indoor air', 'Hours outside of comfort, and with a risk of mould'],
+  indoor: ['Indoor air', 'Hours outside comfort, and hours with a risk of mould'],
   cold_chain: ['Cold chain', ofColdChain],
   pharmacy: ['Pharmacy refrigerator', ofColdChain],
-  greenhouse: ['Greenhouse', 'Vapour-pressure deficit, and dew on leaves'],
+  greenhouse: ['Greenhouse', 'Vapour-pressure deficit and dew on leaves'],
 } as const
 
 const everyMs = 600_000

@@ -101,11 +101,17 @@ function bandSentence(
 ): string {
   if (below === null || above === null) {
     const [mean, min, max] = [spread.mean ?? 0, spread.min ?? 0, spread.max ?? 0].map(one => measure(one, quantity))
-    return `It was ${mean} on average, ${min} to ${max}. Its limits are not set, so excursions are not reported.`
+    return `It was ${mean} on average, ${min} to ${max}. Excursions need limits: this device has none.`
   }
-  const under = `below ${measure(below, quantity)} in ${partText(hours_below ?? 0)}`
-  const over = `above ${measure(above, quantity)} in ${partText(hours_above ?? 0)}`
-  return `It was ${under} and ${over} of ${totalText(observed_hours)}.`
+  const [under, over] = [`below ${measure(below, quantity)}`, `above ${measure(above, quantity)}`]
+  const [hoursUnder, hoursOver] = [hours_below ?? 0, hours_above ?? 0]
+  const total = totalText(observed_hours)
+  if (hoursUnder > 0 && hoursOver > 0) {
+    return `It was ${under} in ${partText(hoursUnder)} and ${over} in ${partText(hoursOver)} of ${total}.`
+  }
+  if (hoursUnder === 0 && hoursOver === 0) return `In ${total}, it was never ${under} or ${over}.`
+  const [beyond, never] = hoursUnder > 0 ? [under, over] : [over, under]
+  return `It was ${beyond} in ${partText(hoursUnder + hoursOver)} of ${total}, and never ${never}.`
 }
 
 /** A smaller value is shown in minutes, since it does not round to an hour. */

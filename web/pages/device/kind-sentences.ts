@@ -63,7 +63,7 @@ function rateSentences(
   const { sum, coverage, greatest_hour } = figures
   if (sum === null) return [`There is no value ${during}.`]
   const isPart = !isTruncated && coverage !== null && coverage < 0.995
-  const part = isPart ? `; ${percent(coverage)} of the values have come` : ''
+  const part = isPart ? `, from ${percent(coverage)} of the expected values` : ''
   const sentences = [`${quantity.name} sums up to ${measureDifference(sum, quantity)} ${during}${part}.`]
   if (greatest_hour !== null && greatest_hour.sum > 0) {
     const { start, end } = greatest_hour
@@ -87,7 +87,7 @@ function directionSentences(figures: WindowOf<'direction'>, quantity: Quantity):
   const point = compassPoints[rose.sector_counts.indexOf(most)]
   if (most > 0 && point !== undefined)
     sentences.push(`Most often it is ${point}: ${percent(most / rose.count)} of the values.`)
-  if (rose.calm_share !== null) sentences.push(`In ${percent(rose.calm_share)} it is calm.`)
+  if (rose.calm_share !== null) sentences.push(`It is calm in ${percent(rose.calm_share)} of them.`)
   if (vector !== null && vector.vector_direction_degrees !== null && vector.steadiness !== null) {
     const weighted = directionText(vector.vector_direction_degrees, quantity.decimals)
     sentences.push(`Weighted by its speed it is ${weighted}, with a steadiness of ${percent(vector.steadiness)}.`)

@@ -28,7 +28,7 @@ export function KindsSection({ stats, past, metrics, quantities, words }: KindsS
     <section class="card" aria-labelledby="kinds">
       <h2 id="kinds">Amounts, directions and states</h2>
       <p class="lead">
-        What counters and rates add up to, where directions point, and how long states last (
+        Totals of counters and rates, mean directions, and durations of states (
         <a href={addressOf('/docs/statistics#custom-metrics')}>how it is computed</a>).
       </p>
       {shown.map(({ name }) => (

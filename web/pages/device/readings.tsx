@@ -114,13 +114,13 @@ function BandNotes({ hasForecast, forecasts }: { hasForecast: boolean; forecasts
     <>
       {hasUsual ? (
         <p class="lead">
-          Up to now, the grey band shows the usual range of the mean of each hour, by the four weeks before.{' '}
+          The grey band is the usual range of hourly means, from the four weeks before.{' '}
           <a href={addressOf('/docs/statistics#unusual')}>How it is found</a>
         </p>
       ) : null}
       {hasForecast ? (
         <p class="lead">
-          Dashed lines are a forecast of the mean of each hour; four of five are expected within the band.{' '}
+          Dashed lines are a forecast of hourly means. Four of five means are expected within the band.{' '}
           <a href={addressOf('/docs/statistics#forecast')}>How it is made</a>
         </p>
       ) : null}

@@ -31,7 +31,7 @@ function intervalText(seconds: number): string {
 }
 
 function shareSentence({ completeness, hours_with_data }: ReliabilityWindow, since: string): string {
-  if (completeness !== null) return `Of the readings expected ${since}, ${percent(completeness)} have come.`
+  if (completeness !== null) return `Of the readings expected ${since}, ${percent(completeness)} have arrived.`
   return hours_with_data === null ? '' : `There are readings in ${percent(hours_with_data)} of the hours ${since}.`
 }
 

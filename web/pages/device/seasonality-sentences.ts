@@ -58,7 +58,9 @@ export function seasonalitySentences(
   cycles: Seasonality,
   autocorrelation: Autocorrelation,
 ): string[] {
-  if (cycles.reason === 'short_span' || cycles.strength.reason === 'nearly_constant') {
+  // Cycles of less than an hour, such as a compressor's, are not in the hourly means.
+  const isStill = cycles.strength.reason === 'nearly_constant' && !cycles.peaks.some(({ significant }) => significant)
+  if (cycles.reason === 'short_span' || isStill) {
     return [reasonSentence(cycles.reason ?? cycles.strength.reason, cycles.lack)]
   }
   const sentences = [
@@ -85,7 +87,8 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
   const sentences = [
     `${quantity.name} has a cycle of ${period(first)}: it explains ${explained}, and swings by ${swing(first.amplitude, quantity)} either way.`,
   ]
-  if (isDaily(first) && peak_hour !== null && trough_hour !== null) {
+  const isClear = Math.max(first.power, day?.share ?? 0) >= dayShareMin
+  if (isDaily(first) && isClear && peak_hour !== null && trough_hour !== null) {
     sentences.push(`A usual day is highest about ${hourText(peak_hour)} and lowest about ${hourText(trough_hour)}.`)
   }
   const smaller = others.filter(peak => !isOfWeek(peak, found))
@@ -97,8 +100,10 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
   return sentences
 }
 
-/** A smaller share of the variance is nothing that anybody sees. */
+/** A smaller share of the variance is not visible. */
 const powerMin = 0.01
+/** Below it, the highest and the lowest hour are chance. */
+const dayShareMin = 0.1
 /** From this ratio on, the spectrum alone proves a cycle. */
 const snrMin = 20
 

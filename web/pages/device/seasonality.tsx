@@ -45,8 +45,8 @@ export function SeasonalitySection({ stats, metrics, quantities, words }: Season
       {() => (
         <>
           <p class="lead">
-            What {words.of} say of each metric (
-            <a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
+            Cycles and trend of each metric in {words.of} (
+            <a href={addressOf('/docs/statistics#seasonality')}>how they are computed</a>).
             {isGood ? ' No reading looks wrong.' : ''}
           </p>
           {shown.map(({ name }) => (
