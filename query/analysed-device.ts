@@ -1,7 +1,9 @@
 /** A device, or a station, as the analytics see it: the part of its registry entry that an answer depends on. */
 
 import type { CellType } from '../analytics/battery/curves.ts'
-import type { Profile } from '../analytics/domain/profile.ts'
+import { bandOfDevice } from '../analytics/domain/cold-chain.ts'
+import type { Band } from '../analytics/domain/figures.ts'
+import { isColdChain, type Profile } from '../analytics/domain/profile.ts'
 import { type MetricSettings, type QualityLimits, qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Metric } from '../store/tables.ts'
 import type { QueryDevice } from './fleet.ts'
@@ -61,10 +63,17 @@ export function analysedStation(id: number, station: Station): AnalysedStation {
   }
 }
 
-/** Limits beyond which a reading of the device is suspect. */
-export function deviceLimits(
-  { altitude_m, quality_limits }: Pick<AnalysedDevice, 'altitude_m' | 'quality_limits'>,
-  metric: Metric,
-): QualityLimits {
-  return qualityLimits(metric, altitude_m, quality_limits?.[metric])
+type LimitedDevice = Pick<AnalysedDevice, 'altitude_m' | 'quality_limits' | 'profile'>
+
+/** Limits beyond which a reading is suspect. Those of a cold chain's goods are not: each defrost exceeds them. */
+export function deviceLimits({ altitude_m, quality_limits, profile }: LimitedDevice, metric: Metric): QualityLimits {
+  const { min, max, ...others } = quality_limits?.[metric] ?? {}
+  const isOfGoods = metric === 'temperature' && isColdChain(profile)
+  return qualityLimits(metric, altitude_m, isOfGoods ? others : { ...others, min, max })
+}
+
+/** Limits of the goods in a cold chain; null without any, and for another profile. */
+export function bandOfGoods({ altitude_m, quality_limits, profile }: LimitedDevice): Band | null {
+  if (!isColdChain(profile)) return null
+  return bandOfDevice(profile, qualityLimits('temperature', altitude_m, quality_limits?.temperature))
 }

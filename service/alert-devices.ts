@@ -1,13 +1,14 @@
 /** Finds devices and their readers in the registries for alerts. */
 
 import type { AlertDevice, AlertDevices } from '../alerts/core/devices.ts'
-import { type MetricSettings, qualityLimits } from '../analytics/quality/quality-limits.ts'
+import { qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Account } from '../auth/accounts/account.ts'
 import type { Accounts } from '../auth/accounts/accounts.ts'
 import { createScopeCheck } from '../auth/devices/device-scope.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import { type ReadScope, readScopeOf } from '../auth/policy.ts'
+import { deviceLimits } from '../query/analysed-device.ts'
 import { metrics as builtIn } from '../store/tables.ts'
 
 interface AlertDeviceParts {
@@ -42,14 +43,13 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
       qualityOf(number, names) {
         const device = devices.byNumber(number)
         if (device === undefined) return undefined
-        const { altitude_m, expected_interval_seconds: seconds, quality_limits } = device
-        const own: Readonly<Record<string, MetricSettings | undefined>> = quality_limits ?? {}
-        const isBuiltIn = (name: string) => (builtIn as readonly string[]).includes(name)
+        const { altitude_m, expected_interval_seconds: seconds } = device
         return {
           expectedMs: seconds === null ? null : seconds * 1000,
           limits: names.map(name => {
-            const settings = isBuiltIn(name) ? own[name] : metrics.get(name)?.quality
-            return qualityLimits(name, altitude_m, settings ?? {})
+            const column = builtIn.find(one => one === name)
+            if (column !== undefined) return deviceLimits(device, column)
+            return qualityLimits(name, altitude_m, metrics.get(name)?.quality ?? {})
           }),
         }
       },

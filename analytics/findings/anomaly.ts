@@ -13,6 +13,7 @@ export const anomalyCodes = [
   'level_change',
   'ramp',
   'unusual',
+  'excursion',
 ] as const
 type AnomalyCode = (typeof anomalyCodes)[number]
 

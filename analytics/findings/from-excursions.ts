@@ -2,6 +2,7 @@
 
 import { coldChainBand } from '../domain/cold-chain.ts'
 import type { Band } from '../domain/figures.ts'
+import type { TimeRange } from '../excursions/excursion-days.ts'
 import { type Excursion, findExcursions, holdsUntil } from '../excursions/excursions.ts'
 import { lowerBound } from '../lower-bound.ts'
 import type { Samples } from '../present.ts'
@@ -26,14 +27,7 @@ export function excursionFinding(
   band: Band = coldChainBand,
 ): Finding | undefined {
   const { below, above } = band
-  const range = { startMs: nowMs - recentMs, endMs: nowMs }
-  const found = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] }).episodes
-  const untilMs = holdsUntil(samples.timesMs, { gaps, endMs: nowMs })
-  const brief = {
-    above: briefRuns(samples, forMs, { isBeyond: value => value > above, untilMs }),
-    below: briefRuns(samples, forMs, { isBeyond: value => value < below, untilMs }),
-  }
-  const episodes = found.filter(episode => !isByChance(samples, episode, brief[episode.direction]))
+  const episodes = longExcursions(samples, gaps, { startMs: nowMs - recentMs, endMs: nowMs }, band)
   const worst = worstOf(episodes)
   if (worst === undefined) return undefined
   return {
@@ -47,6 +41,18 @@ export function excursionFinding(
     expected: [below, above],
     count: episodes.length,
   }
+}
+
+/** Excursions of half an hour or more that brief ones do not make by chance. */
+export function longExcursions(samples: Samples, gaps: GapThresholds, range: TimeRange, band: Band): Excursion[] {
+  const { below, above } = band
+  const found = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] }).episodes
+  const untilMs = holdsUntil(samples.timesMs, { gaps, endMs: range.endMs })
+  const brief = {
+    above: briefRuns(samples, forMs, { isBeyond: value => value > above, untilMs }),
+    below: briefRuns(samples, forMs, { isBeyond: value => value < below, untilMs }),
+  }
+  return found.filter(episode => !isByChance(samples, episode, brief[episode.direction]))
 }
 
 /** The ongoing one, or else the longest. */

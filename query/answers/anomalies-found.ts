@@ -3,6 +3,7 @@
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Anomaly } from '../../analytics/findings/anomaly.ts'
 import { newLevels } from '../../analytics/findings/from-changes.ts'
+import { longExcursions } from '../../analytics/findings/from-excursions.ts'
 import { absencesOf, longGaps, type MetricTimes } from '../../analytics/findings/from-reliability.ts'
 import { type UnusualGauge, unusualAnomalies } from '../../analytics/findings/from-unusual.ts'
 import { qualityAnomalies } from '../../analytics/findings/quality-anomalies.ts'
@@ -16,7 +17,7 @@ import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics as columns } from '../../store/tables.ts'
-import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
+import { type AnalysedDevice, bandOfGoods, deviceLimits } from '../analysed-device.ts'
 import { customLimits } from '../custom-metric.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
 import { hourMs, localHoursOf } from '../hours/gauge-hours.ts'
@@ -52,7 +53,20 @@ export function anomaliesOf(read: AnomaliesRead): Anomaly[] {
     const metric = { name, kind, unit, samples: presentOf(one.timesMs, one.values), limits: customLimits(one.metric) }
     return [...ofMetric(metric, read), ...(vane === undefined ? [] : qualityAnomalies(vane, read.cadence.stretches))]
   })
-  return [...outages(read), ...ofFive, ...ofCustom]
+  return [...outages(read), ...ofFive, ...ofCustom, ...excursions(read)]
+}
+
+function excursions({ device, series, cadence, endMs }: AnomaliesRead): Anomaly[] {
+  const band = bandOfGoods(device)
+  const samples = presentOf(series.timesMs, series.values.temperature)
+  const [startMs] = samples.timesMs
+  if (band === null || startMs === undefined) return []
+  const expected = [band.below, band.above] as const
+  return longExcursions(samples, cadence.stretches, { startMs, endMs }, band).map(one => {
+    const { startMs, isOngoing, extreme: value } = one
+    const endMs = isOngoing ? null : one.endMs
+    return { code: 'excursion', metric: 'temperature', startMs, endMs, value, expected, count: null }
+  })
 }
 
 function outages({ series: { timesMs }, cadence, beforeMs, endMs }: AnomaliesRead): Anomaly[] {

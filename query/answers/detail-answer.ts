@@ -25,7 +25,10 @@ export const detailPointsMin = 4
 export const detailPointsMax = 20_000
 
 export interface DetailInput {
-  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds' | 'altitude_m' | 'quality_limits'>
+  readonly device: Pick<
+    AnalysedDevice,
+    'name' | 'expected_interval_seconds' | 'altitude_m' | 'quality_limits' | 'profile'
+  >
   /** The readings in the range of `detailWindows`. */
   readonly series: Series
   /** Times of earlier readings, from `earlierTimes`. */

@@ -1,6 +1,6 @@
 /** `domain`: figures that depend on a device's profile, in total and by local day. */
 
-import { bandOfDevice, coldChainFigures } from '../../analytics/domain/cold-chain.ts'
+import { coldChainFigures } from '../../analytics/domain/cold-chain.ts'
 import { type AirHours, type CellRange, hoursBetween } from '../../analytics/domain/figures.ts'
 import { greenhouseFigures } from '../../analytics/domain/greenhouse.ts'
 import { indoorFigures } from '../../analytics/domain/indoor.ts'
@@ -9,7 +9,7 @@ import { weatherFigures } from '../../analytics/domain/weather.ts'
 import { presentOf } from '../../analytics/present.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { deviceLimits } from '../analysed-device.ts'
+import { bandOfGoods } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
 import { deviceCadence, earlierTimes } from '../answers/device-cadence.ts'
 import type { DomainQuery } from '../task.ts'
@@ -108,7 +108,7 @@ async function airHours(query: DomainQuery, grid: HoursGrid, context: TaskContex
 async function coldChainPart(query: DomainQuery, range: Range, context: TaskContext): Promise<object> {
   const isHourly = range.endMs - range.startMs > readingsDaysMax * dayMs
   const read = isHourly ? await readHours(query, range, context) : await readReadings(query, range, context)
-  const band = bandOfDevice(query.device.profile, deviceLimits(query.device, 'temperature'))
+  const band = bandOfGoods(query.device)
   const { total, days } = coldChainFigures(
     { ...read, startMs: range.startMs, endMs: range.endMs, isHourly, band },
     range.days,

@@ -1,8 +1,6 @@
 /** Findings about a device, computed when its statistics are built. Its silence is added on each request. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
-import { bandOfDevice } from '../../analytics/domain/cold-chain.ts'
-import { isColdChain } from '../../analytics/domain/profile.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
@@ -17,7 +15,7 @@ import { countBetween } from '../../analytics/reliability/coverage.ts'
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
-import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
+import { type AnalysedDevice, bandOfGoods } from '../analysed-device.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
 import { type WordedFinding, wordedFinding } from '../findings/worded-finding.ts'
 import { serviceWords } from '../findings/words.ts'
@@ -117,8 +115,7 @@ function vaneFindings({ custom, nowMs }: FindingsInput, cadence: Cadence): Findi
 }
 
 function excursionFindings({ device, series, seen: { cadence }, nowMs }: FindingsInput): Finding[] {
-  if (!isColdChain(device.profile)) return []
-  const band = bandOfDevice(device.profile, deviceLimits(device, 'temperature'))
+  const band = bandOfGoods(device)
   if (band === null) return []
   const samples = presentOf(series.timesMs, series.values.temperature)
   return [excursionFinding({ name: 'temperature', ...samples }, cadence.stretches, nowMs, band) ?? []].flat()

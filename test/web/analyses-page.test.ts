@@ -68,7 +68,7 @@ onDesk('a desk: charts of 24 hours go on with a forecast, and values say whether
   await open(page, 'analyses-yard')
   await becomes(t, () => legends(page), Array(4).fill(legend), 'each gauge has one')
   await becomes(t, () => page.locator('.panel .swatch-key').allInnerTexts(), Array(4).fill('usual'))
-  await page.getByText('Dashed lines are a forecast of the mean of each hour').waitFor()
+  await page.getByText('Dashed lines are a forecast of hourly means').waitFor()
   const usual = String.raw`last full hour: (?:usual|(?:higher|lower) than on \d+ of \d+ days)`
   for (const name of ['Temperature', 'Humidity', 'Pressure', 'CO₂']) {
     const value = page.locator('dl.now > div', { has: page.getByText(name, { exact: true }) })

@@ -2,9 +2,13 @@
 
 import t from 'tap'
 import type { Anomaly } from '../../../analytics/findings/anomaly.ts'
+import { cadenceOf } from '../../../analytics/reliability/cadence.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
+import { type AnalysedDevice, analysedStation } from '../../../query/analysed-device.ts'
 import { buildAnomalies } from '../../../query/answers/anomalies-answer.ts'
+import { anomaliesOf } from '../../../query/answers/anomalies-found.ts'
 import { Anomalies } from '../../../query/shapes/anomalies.ts'
+import { metrics } from '../../../store/tables.ts'
 import { dayMs, hourMs } from '../../analytics/series.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
@@ -61,6 +65,37 @@ t.test('a spike is reported at the time of its value', async t => {
     { start: '2026-01-03 01:00', value_at: null },
   ])
   t.match(anomalies[0]?.reason, /^Temperature had a spike at 4 Jan 2026, 01:10: 45\.0 °C,/)
+})
+
+t.test('a cold chain has excursions of half an hour, and no readings out of range', async t => {
+  const timesMs = Float64Array.from({ length: 864 }, (_, place) => startMs + (place * hourMs) / 12)
+  const isWithin = (place: number, from: number, to: number) => place >= from && place < to
+  const temperature = timesMs.map((_, place) => {
+    // A door, right after a defrost.
+    if (isWithin(place, 100, 112)) return -10
+    return isWithin(place % 96, 0, 5) ? -12 : -18 - 0.1 * (place % 3)
+  })
+  const found = (profile: AnalysedDevice['profile']) => {
+    const { station: _, ...device } = { ...analysedStation(1, { sn: '1' } as never), profile }
+    const none = timesMs.map(() => Number.NaN)
+    const values = Object.fromEntries(metrics.map(name => [name, name === 'temperature' ? temperature : none]))
+    return anomaliesOf({
+      device: { ...device, quality_limits: { temperature: { min: -22, max: -15 } } },
+      series: { timesMs, values: values as never },
+      samples: [],
+      cadence: cadenceOf(timesMs, null),
+      beforeMs: undefined,
+      endMs: (timesMs.at(-1) as number) + hourMs / 12,
+      local,
+    })
+  }
+  const beyond = (profile: AnalysedDevice['profile']) =>
+    found(profile).filter(({ code }) => ['out_of_range', 'excursion'].includes(code))
+  const excursion = { code: 'excursion', startMs: timesMs[96], endMs: timesMs[112], value: -10, expected: [-22, -15] }
+  t.match(beyond('cold_chain'), [excursion])
+  t.equal(beyond('cold_chain').length, 1)
+  t.ok(beyond('none').every(({ code }) => code === 'out_of_range'))
+  t.equal(beyond('none').length, 9, 'nine defrosts, one of them before the door')
 })
 
 t.test('pages of any size come to the same list', async t => {

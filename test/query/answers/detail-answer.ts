@@ -30,7 +30,7 @@ type More = Partial<DetailInput> & { every?: number | null; earlier?: readonly R
 function detail(readings: readonly Reading[], more: More = {}): DeviceDetail {
   const { every = 60, earlier = [], ...given } = more
   const text = buildDetail({
-    device: { name: 'roof', expected_interval_seconds: every, altitude_m: null, quality_limits: null },
+    device: { name: 'roof', expected_interval_seconds: every, altitude_m: null, quality_limits: null, profile: 'none' },
     series: seriesOf(readings),
     hourly: hourlyOf([...earlier, ...readings]),
     earlierMs: Float64Array.from(earlier, ([timeMs]) => timeMs),
