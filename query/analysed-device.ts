@@ -65,7 +65,7 @@ export function analysedStation(id: number, station: Station): AnalysedStation {
 
 type LimitedDevice = Pick<AnalysedDevice, 'altitude_m' | 'quality_limits' | 'profile'>
 
-/** Limits beyond which a reading is suspect. Those of a cold chain's goods are not: each defrost exceeds them. */
+/** Limits beyond which a reading is suspect. Limits of a cold chain's goods do not count: each defrost exceeds them. */
 export function deviceLimits({ altitude_m, quality_limits, profile }: LimitedDevice, metric: Metric): QualityLimits {
   const { min, max, ...others } = quality_limits?.[metric] ?? {}
   const isOfGoods = metric === 'temperature' && isColdChain(profile)

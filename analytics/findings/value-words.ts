@@ -1,4 +1,13 @@
-/** Numbers, spans and names in words, as the service and its pages share them. */
+/** Metrics, numbers, spans and names in words, as the service and its pages share them. */
+
+/** The built-in metrics, in the order of answers. */
+export const builtInMetrics = {
+  temperature: { title: 'Temperature', kind: 'gauge', unit: '°C', decimals: 1 },
+  humidity: { title: 'Humidity', kind: 'gauge', unit: '%', decimals: 0 },
+  pressure: { title: 'Pressure', kind: 'gauge', unit: 'hPa', decimals: 1 },
+  battery_voltage: { title: 'Battery voltage', kind: 'gauge', unit: 'V', decimals: 2 },
+  battery_percentage: { title: 'Battery charge', kind: 'gauge', unit: '%', decimals: 0 },
+} as const
 
 const counts = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 })
 

@@ -1,22 +1,18 @@
 /** The texts of findings as the service writes them: in stored units, and in its time zone. */
 
 import type { FindingWords } from '../../analytics/findings/finding-text.ts'
-import { countOf, decimalText, inOneUnit, nameWithin, pointsText } from '../../analytics/findings/value-words.ts'
+import {
+  builtInMetrics,
+  countOf,
+  decimalText,
+  inOneUnit,
+  nameWithin,
+  pointsText,
+} from '../../analytics/findings/value-words.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { type Metric, metrics } from '../../store/tables.ts'
-import { units } from '../answers/units.ts'
 import type { MetricDescription } from '../shapes/kinds.ts'
 
 type Described = Pick<MetricDescription, 'title' | 'unit' | 'decimals'>
-
-/** Descriptions in the catalogue of metrics. */
-const builtInDescriptions: Readonly<Record<Metric, Described>> = {
-  temperature: { title: 'Temperature', unit: units.temperature, decimals: 1 },
-  humidity: { title: 'Humidity', unit: units.humidity, decimals: 0 },
-  pressure: { title: 'Pressure', unit: units.pressure, decimals: 1 },
-  battery_voltage: { title: 'Battery voltage', unit: units.battery_voltage, decimals: 2 },
-  battery_percentage: { title: 'Battery charge', unit: units.battery_percentage, decimals: 0 },
-}
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
@@ -25,7 +21,7 @@ export function serviceWords(
   local: Pick<LocalTime, 'text'>,
   custom: readonly (Described & { readonly name: string })[],
 ): FindingWords {
-  const described = new Map<string, Described>(metrics.map(name => [name, builtInDescriptions[name]]))
+  const described = new Map<string, Described>(Object.entries(builtInMetrics))
   for (const { name, ...one } of custom) described.set(name, one)
   const of = (metric: string) => described.get(metric) ?? { title: metric, unit: null, decimals: 2 }
   const measure = (value: number, metric: string, extraDecimals = 0) => withUnit(value, of(metric), extraDecimals)

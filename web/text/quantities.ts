@@ -1,6 +1,11 @@
 /** Names and units of metrics. Answers have stored values; only this file converts them to shown ones. */
 
-import { decimalText, pointsText, nameWithin as titleWithin } from '../../analytics/findings/value-words.ts'
+import {
+  builtInMetrics,
+  decimalText,
+  pointsText,
+  nameWithin as titleWithin,
+} from '../../analytics/findings/value-words.ts'
 import type { BuiltInMetric } from '../../query/live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
 import { noValue } from './numbers.ts'
@@ -26,17 +31,9 @@ export interface Quantities {
   of(name: string): Quantity
 }
 
-const builtInDescriptions: Record<BuiltInMetric, MetricDescription> & Descriptions = {
-  temperature: { title: 'Temperature', kind: 'gauge', unit: '°C', decimals: 1 },
-  humidity: { title: 'Humidity', kind: 'gauge', unit: '%', decimals: 0 },
-  pressure: { title: 'Pressure', kind: 'gauge', unit: 'hPa', decimals: 1 },
-  battery_voltage: { title: 'Battery voltage', kind: 'gauge', unit: 'V', decimals: 2 },
-  battery_percentage: { title: 'Battery charge', kind: 'gauge', unit: '%', decimals: 0 },
-}
-
-export const builtInNames = Object.keys(builtInDescriptions) as BuiltInMetric[]
+export const builtInNames = Object.keys(builtInMetrics) as BuiltInMetric[]
 export function isBuiltIn(name: string): name is BuiltInMetric {
-  return Object.hasOwn(builtInDescriptions, name)
+  return Object.hasOwn(builtInMetrics, name)
 }
 
 /** The rest is about the device itself. */
@@ -45,8 +42,8 @@ export type AirMetric = (typeof airMetrics)[number]
 
 /** Built-in and derived metrics. */
 const alwaysKnown: Descriptions = {
-  ...builtInDescriptions,
-  dew_point: { ...builtInDescriptions.temperature, title: 'Dew point' },
+  ...builtInMetrics,
+  dew_point: { ...builtInMetrics.temperature, title: 'Dew point' },
 }
 
 /** Built-in and described metrics. Later descriptions replace earlier ones. */
