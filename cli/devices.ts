@@ -1,9 +1,9 @@
 /** `barograph devices`: manages the device registry. */
 
 import { Option } from 'commander'
+import { AdminDevicePage } from '../api/admin/device-page-answer.ts'
 import { UnknownDevicePage } from '../api/admin/rejection-answers.ts'
 import { DeviceDetails, IssuedPassword } from '../auth/devices/device.ts'
-import { DevicePage } from '../auth/devices/device-page.ts'
 import { BatteryType, Profile } from '../auth/devices/device-profile.ts'
 import { EraseReport, MetricEraseReport } from '../service/lifecycle/erasure/erase-records.ts'
 import { isMetricName } from '../store/metrics/metric-name.ts'
@@ -64,11 +64,12 @@ export const defineDevices = commands(
     options: [['--search <text>', 'only devices whose name, location or tags contain this text (case-insensitive)']],
     examples: ['devices list', 'devices list --search site:berlin --json'],
     send: 'GET /admin/devices',
-    answer: DevicePage,
+    answer: AdminDevicePage,
     none: 'no devices',
     columns: [
       'name',
       ['location', 'location_short'],
+      'state',
       ['log', 'log_switch'],
       ['last seen', ({ last_seen }) => last_seen ?? 'never'],
       ['password', 'credential'],

@@ -184,6 +184,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     publicUrl: accounts.publicUrl,
     signUp: config.SIGN_UP,
     devices,
+    live: parts.live,
     bulkFields: createBulkFields(metrics),
     stations,
     metrics,
@@ -291,6 +292,7 @@ function lineOptionsOf({ config, log, parts, ingress }: FamilyInputs) {
   return {
     ingest,
     devices,
+    live: parts.live,
     bulkFields: createBulkFields(metrics),
     writers,
     keys: accounts.keys,

@@ -4,14 +4,16 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
 import { DeviceChangeRequest, DeviceDetails, Rotated } from '../../auth/devices/device.ts'
-import { DevicePage } from '../../auth/devices/device-page.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { Live } from '../../query/live/live.ts'
+import { type LiveState, liveStates } from '../../query/live/live-state.ts'
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { AdminDevicePage } from './device-page-answer.ts'
 import { requireSettled, sendUnknownOutcome } from './failures.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
 import { type Issue, sendProblem } from './problem.ts'
-import { RotateQuery, SearchQuery } from './query-fields.ts'
+import { pageNumber, RotateQuery, searchText } from './query-fields.ts'
 import { recordOperations } from './record-operations.ts'
 import { withPresentNames } from './renamed-fields.ts'
 
@@ -34,6 +36,19 @@ export interface AdminDevicesOptions {
   findAccounts: FindAccounts
 }
 
+export type DeviceStates = Pick<Live, 'isLoaded' | 'stateOf'>
+
+const sortKeys = ['name', 'place', 'state', 'last_seen'] as const
+
+const ListQuery = z.strictObject({
+  search: searchText,
+  page: pageNumber,
+  sort: z
+    .enum(sortKeys.flatMap(key => [key, `-${key}`] as const))
+    .default('name')
+    .meta({ description: 'With -, in descending order. By state, the worst are first.' }),
+})
+
 const Details = DeviceDetails.meta({ id: 'AdminDevice' })
 
 export const deviceRecords = recordOperations({
@@ -45,21 +60,32 @@ export const deviceRecords = recordOperations({
   refuse: (reply, { code }: Refusal) => sendRefusal(reply, code),
 })
 
-export function deviceOperations(options: AdminDevicesOptions): AdminOperation[] {
+export function deviceOperations(options: AdminDevicesOptions & { live: DeviceStates }): AdminOperation[] {
   return [...deviceReads(options), changeOperation(options), ...deviceEnds(options)]
 }
 
-function deviceReads({ devices }: AdminDevicesOptions): AdminOperation[] {
+function deviceReads({ devices, live }: AdminDevicesOptions & { live: DeviceStates }): AdminOperation[] {
+  const stateOf = (device: { number: number; log_switch: boolean }): LiveState | null => {
+    if (!device.log_switch) return 'off'
+    return (live.isLoaded() ? live.stateOf(device.number) : undefined) ?? null
+  }
+  const rankOf = (device: { number: number; log_switch: boolean }) => {
+    const state = stateOf(device)
+    return state === null ? liveStates.length : liveStates.indexOf(state)
+  }
   return [
     deviceRecords.list({
       name: 'admin_list_devices',
       summary: 'The registry of devices',
-      query: SearchQuery,
+      query: ListQuery,
       answer: 'A page of it',
-      json: DevicePage.meta({ id: 'AdminDevicePage' }),
-      async read({ query }) {
+      json: AdminDevicePage,
+      async read({ query: { search, page, sort } }) {
         requireSettled(await devices.reconcile())
-        return await devices.list(query.search, query.page)
+        const key = sort.replace('-', '') as (typeof sortKeys)[number]
+        const order = { by: key === 'state' ? rankOf : key, isDescending: sort.startsWith('-') }
+        const { devices: listed, ...rest } = await devices.list(search, page, order)
+        return { devices: listed.map(device => ({ ...device, state: stateOf(device) })), ...rest }
       },
     }),
     deviceRecords.one({

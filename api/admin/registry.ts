@@ -7,7 +7,7 @@ import type { Stations } from '../../auth/stations/stations.ts'
 import type { EraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
 import { deviceAdditionOperation } from './device-additions.ts'
 import { deviceBulkOperation } from './device-bulk.ts'
-import { deviceOperations } from './devices.ts'
+import { type DeviceStates, deviceOperations } from './devices.ts'
 import { eraseOperations } from './erase.ts'
 import { metricOperations } from './metrics.ts'
 import type { AdminOperation } from './operation.ts'
@@ -16,16 +16,17 @@ import { stationOperations } from './stations.ts'
 export interface RegistryOptions {
   accounts: Pick<Accounts, 'idsByEmail'>
   devices: Devices
+  live: DeviceStates
   stations: Stations
   eraseJobs: EraseJobs
   metrics: Metrics
 }
 
 export function registryOperations(options: RegistryOptions): AdminOperation[] {
-  const { accounts, devices, stations, eraseJobs, metrics } = options
+  const { accounts, devices, live, stations, eraseJobs, metrics } = options
   const findAccounts = accounts.idsByEmail
   return [
-    ...deviceOperations({ devices, findAccounts }),
+    ...deviceOperations({ devices, live, findAccounts }),
     deviceAdditionOperation({ devices, findAccounts }),
     deviceBulkOperation(devices),
     ...eraseOperations(eraseJobs),

@@ -3,11 +3,12 @@
  * PostgreSQL. A change is committed to PostgreSQL and then applied in memory before the call returns.
  */
 
+import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import { createMutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
-import { listPage, rowsOfPage } from '../list-page.ts'
+import { listPage, rowsOfPage, rowsPerPage } from '../list-page.ts'
 import { type MetricRow, readMetricsNamed } from '../metrics/metric-rows.ts'
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createTextSearch } from '../text-search.ts'
@@ -48,11 +49,17 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
   ownedBy(account: number): number
   /** The last-seen time is the later one of memory and PostgreSQL, or memory's while PostgreSQL does not answer. */
   details(name: string): Promise<DeviceDetails | undefined>
-  /** A page of details. Pages count from 1. */
-  list(search: string, page: number): Promise<DevicePage>
+  /** A page of details, ordered by name or by another key. Pages count from 1. */
+  list(search: string, page: number, order?: DeviceOrder): Promise<DevicePage>
   /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL is unavailable. */
   reconcile(): Promise<boolean>
   close(): Promise<void>
+}
+
+/** Devices with the same key are in the order of their names. */
+interface DeviceOrder {
+  readonly by: 'name' | 'place' | 'last_seen' | ((device: Device) => number)
+  readonly isDescending: boolean
 }
 
 export interface DevicesOptions {
@@ -130,8 +137,8 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
       await seenDevices.learn([record])
       return record.details(now())
     },
-    async list(search, page) {
-      const { records, ...rest } = pageOfDevices(memory.all(), search, page)
+    async list(search, page, order) {
+      const { records, ...rest } = await pageOfDevices(memory.all(), search, page, order)
       await seenDevices.learn(records)
       return { devices: records.map(record => record.details(now())), ...rest }
     },
@@ -184,9 +191,65 @@ interface RecordPage extends Omit<DevicePage, 'devices'> {
 }
 
 /** Searches name, place, description and tags without regard to case. Pages count from 1. */
-function pageOfDevices(all: readonly DeviceRecord[], search: string, page: number): RecordPage {
+async function pageOfDevices(
+  all: readonly DeviceRecord[],
+  search: string,
+  page: number,
+  { by, isDescending }: DeviceOrder = { by: 'name', isDescending: false },
+): Promise<RecordPage> {
   const found = search === '' ? all : all.filter(finder(search))
-  return { records: rowsOfPage(found, page), ...listPage(found.length, page) }
+  const records =
+    by === 'name'
+      ? rowsOfPage(isDescending ? found.toReversed() : found, page)
+      : await sortedPage(found, page, keyOf(by), isDescending)
+  return { records, ...listPage(found.length, page) }
+}
+
+type KeyOf = (record: DeviceRecord) => string | number
+
+function keyOf(by: Exclude<DeviceOrder['by'], 'name'>): KeyOf {
+  if (typeof by === 'function') return by
+  return by === 'place' ? ({ location_short }) => location_short.toLowerCase() : ({ lastSeenMs }) => lastSeenMs
+}
+
+const recordsPerSlice = 2_000
+
+/** Sorts slices and merges them up to the page: one sort of a million devices would stop the process for seconds. */
+async function sortedPage(
+  records: readonly DeviceRecord[],
+  page: number,
+  keyOf: KeyOf,
+  isDescending: boolean,
+): Promise<DeviceRecord[]> {
+  interface Keyed {
+    readonly record: DeviceRecord
+    readonly key: string | number
+  }
+  const sign = isDescending ? -1 : 1
+  const compare = (a: Keyed, b: Keyed) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign)
+  const slices: Keyed[][] = []
+  for (let from = 0; from < records.length; from += recordsPerSlice) {
+    const slice = records.slice(from, from + recordsPerSlice).map(record => ({ record, key: keyOf(record) }))
+    // The next one is the last, to be taken by a pop.
+    slices.push(slice.sort(compare).reverse())
+    await setImmediate()
+  }
+  const merged: DeviceRecord[] = []
+  for (const count = Math.min(page * rowsPerPage, records.length); merged.length < count; ) {
+    // Of equal keys the earlier slice has the earlier names.
+    let next: Keyed | undefined
+    let from: Keyed[] | undefined
+    for (const slice of slices) {
+      const head = slice.at(-1)
+      if (head === undefined || (next !== undefined && compare(head, next) >= 0)) continue
+      next = head
+      from = slice
+    }
+    from?.pop()
+    if (next !== undefined) merged.push(next.record)
+    if (merged.length % rowsPerPage === 0) await setImmediate()
+  }
+  return rowsOfPage(merged, page)
 }
 
 function finder(search: string): (record: DeviceRecord) => boolean {

@@ -438,6 +438,32 @@ t.test('a search finds names and places in any letter case, page by page', async
   }
 })
 
+t.test('a page in another order is that of all devices sorted at once', async t => {
+  const devices = await openEmpty(t)
+  const name = (at: number) => `sensor ${String(at).padStart(4, '0')}`
+  const made = Array.from({ length: 2_345 }, (_, at) => ({ name: name(at), location_short: `Room ${(at * 7) % 40}` }))
+  valueIn(await addTo(devices, ...made))
+  const placed = (sign: number) =>
+    made.toSorted((a, b) => sign * (a.location_short < b.location_short ? -1 : +(a.location_short > b.location_short)))
+  for (const isDescending of [false, true]) {
+    const sorted = placed(isDescending ? -1 : 1)
+    for (const page of [1, 12, 24]) {
+      const { devices: listed } = await devices.list('', page, { by: 'place', isDescending })
+      t.strictSame(
+        listed.map(device => device.name),
+        sorted.slice((page - 1) * 100, page * 100).map(device => device.name),
+      )
+    }
+  }
+  nowMs += 60_000
+  for (const at of [700, 2_100]) devices.seen({ number: numberOf(devices, name(at)) }, nowMs + at)
+  const lastOf = async (by: 'name' | 'last_seen' | ((device: { name: string }) => number)) =>
+    (await devices.list('', 1, { by, isDescending: true })).devices.slice(0, 2).map(device => device.name)
+  t.strictSame(await lastOf('last_seen'), [name(2_100), name(700)])
+  t.strictSame(await lastOf('name'), [name(2_344), name(2_343)])
+  t.strictSame(await lastOf(device => (device.name === name(5) ? 1 : 0)), [name(5), name(0)])
+})
+
 t.test('the devices of a removed account go to the operator', async t => {
   const devices = await openEmpty(t)
   const [leaving, staying] = [await addAccount('leaving@example.com'), await addAccount('staying@example.com')]

@@ -179,7 +179,7 @@ t.test('devices come from a file and their passwords go into one', async t => {
     found.map(({ name }: { name: string }) => name),
     names,
   )
-  const porch = /^name +location +log +last seen +password\nporch +- +yes +never +current\n$/
+  const porch = /^name +location +state +log +last seen +password\nporch +- +\S+ +yes +never +current\n$/
   t.match(await run('devices list --search porch'), { status: 0, stdout: porch })
   t.match(await run('devices list --search nowhere'), { status: 0, stdout: 'no devices\n' })
 })

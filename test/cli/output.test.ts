@@ -40,6 +40,7 @@ const device = {
   old_password_until: null,
   created_at: '2026-01-01T00:00:00.000Z',
   last_seen: null,
+  state: 'never',
 }
 
 async function startServer(status: number, answer: object): Promise<string[]> {

@@ -130,6 +130,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
     publicUrl: () => publicUrl,
     signUp,
     devices,
+    live: { isLoaded: () => true, stateOf: () => 'fresh' },
     bulkFields: createBulkFields(metrics),
     ingest,
     pointsIngest,

@@ -44,6 +44,14 @@ async function confirm(page: Page, verb: string, name: string, meanwhile = async
   await dialog.getByRole('textbox').fill(name)
   await dialog.getByRole('button', { name: verb, exact: true }).click()
 }
+/** A device in the table. */
+const row = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
+/** Presses an action of a row's menu. */
+async function act(page: Page, action: string, name: string): Promise<void> {
+  await press(page, `Actions of ${name}`)
+  await press(page, `${action} ${name}`)
+}
 const record = (page: Page, name: string) => page.locator('.records > li').filter({ hasText: name })
 const said = (page: Page, text: string | RegExp) => page.locator('.banner').filter({ hasText: text }).waitFor()
 
@@ -52,8 +60,8 @@ onDesk('a device is added, sends by the programs that are shown, and comes into 
   await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
   await submitSignIn(page, 'ada@example.com')
   await page.waitForURL(`${url}/admin`)
-  await becomes(t, () => record(page, 'attic-2').innerText(), within('has not sent a reading itself'))
-  await becomes(t, () => record(page, 'img src').innerText(), within(markup), 'markup is text')
+  await becomes(t, () => row(page, 'attic-2').innerText(), /attic-2\s+unknown\s+never/)
+  await becomes(t, () => row(page, markup).innerText(), within('<b>bold</b>'), 'markup is text')
   await press(page, 'Add a device')
   await fill(page, { Name: "porch's", Place: 'Porch' })
   await page.getByLabel('Sends battery').check()
@@ -79,15 +87,19 @@ onDesk('a device is added, sends by the programs that are shown, and comes into 
   await press(page, 'I have it')
   await becomes(t, () => page.locator('pre').count(), 0, 'and is not shown again')
   await page.reload()
-  await becomes(t, () => record(page, "porch's").innerText(), /Porch · last reading \d/)
-  const moment = record(page, "porch's").locator('time')
+  await becomes(t, () => row(page, "porch's").innerText(), /Porch\s+\d/)
+  const moment = row(page, "porch's").locator('time')
   await becomes(t, () => moment.getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/, 'a time for programs')
 })
 
 onDesk('a device is changed, suspended, given a new password and removed by its name', async (page, t) => {
   await page.addInitScript("Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })")
   await open(page, 'ada')
-  await press(page, 'Edit attic')
+  await page.getByRole('button', { name: 'Actions of attic', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  await inspect(t, page, 'devices, a menu')
+  await page.keyboard.press('Enter')
   await page.getByLabel('Seconds between readings').fill('0.5')
   await press(page, 'Save')
   await said(page, /invalid body.*expected_interval_seconds/)
@@ -97,14 +109,18 @@ onDesk('a device is changed, suspended, given a new password and removed by its 
   await fill(page, { Place: 'Under the roof', Tags: tags, Metrics: 'humidity, temperature' })
   await press(page, 'Save')
   await said(page, 'attic is changed.')
-  await press(page, 'Suspend attic')
+  await act(page, 'Suspend', 'attic')
   await said(page, 'attic is suspended.')
-  await record(page, 'Under the roof · room:Server room, site:berlin · suspended').waitFor()
-  await press(page, 'Edit attic')
-  await becomes(t, () => page.getByLabel('Tags', { exact: true }).inputValue(), 'room:Server room, site:berlin')
+  await becomes(t, () => row(page, 'attic').innerText(), /off\s+Under the roof\s+room:Server room\s+site:berlin/)
+  await act(page, 'Edit', 'attic')
+  await becomes(
+    t,
+    () => page.getByRole('textbox', { name: 'Tags', exact: true }).inputValue(),
+    'room:Server room, site:berlin',
+  )
   await becomes(t, () => page.getByLabel('Metrics', { exact: true }).inputValue(), 'humidity, temperature')
   await press(page, 'Cancel')
-  await press(page, 'New password attic')
+  await act(page, 'New password', 'attic')
   await said(page, 'attic has a new password.')
   const rotated = (await shownText(page, 'Password')).trim()
   await press(page, 'Copy Password')
@@ -112,7 +128,7 @@ onDesk('a device is changed, suspended, given a new password and removed by its 
   const selected = () => page.evaluate('getSelection().toString().trim()')
   await becomes(t, selected, rotated, 'without a clipboard a button selects what is shown once')
   t.equal((await service.put('attic', rotated, {})).status, 400, 'it is good')
-  await press(page, 'Remove attic')
+  await act(page, 'Remove', 'attic')
   const remove = page.getByRole('dialog').getByRole('button', { name: 'Remove' })
   await becomes(t, () => remove.isDisabled(), true, 'until the name is typed')
   await inspect(t, page, 'devices, a removal')
@@ -143,11 +159,28 @@ onDesk('a list of devices is added as a whole, and found by a search that stands
   t.equal(csv.trim().split('\n').length, 121)
   await page.getByRole('button', { name: 'Next page' }).click()
   await page.waitForURL(`${url}/admin?page=2`)
-  await record(page, "porch's").waitFor()
+  await row(page, "porch's").waitFor()
   await page.getByLabel('Search devices').fill('acre 77')
   await page.waitForURL(`${url}/admin?q=acre+77`)
-  await record(page, 'field-77').waitFor()
+  await row(page, 'field-77').waitFor()
   await page.getByText('1 device.').waitFor()
+  await page.getByLabel('Search devices').fill('acre 10')
+  await page.getByText('11 devices.').waitFor()
+  await press(page, 'Place')
+  await press(page, 'Place')
+  await page.waitForURL(`${url}/admin?q=acre+10&sort=-place`)
+  const first = page.locator('tbody tr').first()
+  await becomes(t, () => first.innerText(), /field-109\s+unknown\s+Acre 109/)
+  await page.getByLabel('Select field-109').check()
+  await page.getByLabel('Select all on this page').check()
+  await page.getByText('11 selected.').waitFor()
+  await page.getByLabel('Select field-10', { exact: true }).uncheck()
+  await inspect(t, page, 'devices, selected')
+  await press(page, 'Tag')
+  await page.getByRole('dialog').getByLabel('Tag').fill('site:field')
+  await page.getByRole('dialog').getByRole('button', { name: 'Tag', exact: true }).click()
+  await page.getByText('10 devices tagged.').waitFor()
+  await becomes(t, () => page.locator('tbody').getByText('site:field').count(), 10)
 })
 
 onDesk('a device that sends and is not registered is added by a button', async (page, t) => {
@@ -187,7 +220,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
 
 onPhone('every section is there, also on a phone', async (page, t) => {
   await open(page, 'ada')
-  await record(page, 'field-1').first().waitFor()
+  await row(page, 'field-1').waitFor()
   for (const [path, name, text] of sections) {
     await page.getByRole('link', { name, exact: true }).click()
     await page.waitForURL(`${url}/admin/${path}`)

@@ -31,6 +31,8 @@ export interface AddFormProps {
   verb: string
   fields: readonly FormField[]
   isBusy: boolean
+  /** True for the first action of a page. */
+  isStrong?: boolean
   isOpen?: boolean
   /** Fields that are left empty are null. True: it is done, and the form closes. */
   onSend: (values: FormValues) => Promise<boolean>
@@ -38,7 +40,8 @@ export interface AddFormProps {
   children?: ComponentChildren
 }
 
-export function AddForm({ title, verb, fields, isBusy, isOpen = false, onSend, onClose, children }: AddFormProps) {
+export function AddForm(props: AddFormProps) {
+  const { title, verb, fields, isBusy, isStrong = false, isOpen = false, onSend, onClose, children } = props
   const [open, setOpen] = useState(isOpen)
   const close = () => {
     setOpen(false)
@@ -46,7 +49,7 @@ export function AddForm({ title, verb, fields, isBusy, isOpen = false, onSend, o
   }
   if (!open) {
     return (
-      <button type="button" class="button" onClick={() => setOpen(true)}>
+      <button type="button" class={isStrong ? 'button strong' : 'button'} onClick={() => setOpen(true)}>
         {title}
       </button>
     )

@@ -13,7 +13,7 @@ export function ConfirmedButton(props: Omit<ConfirmDialogProps, 'onClose'>) {
   )
 }
 
-interface ConfirmDialogProps {
+export interface ConfirmDialogProps {
   title: string
   text: string
   /** The text to type. */
@@ -24,7 +24,7 @@ interface ConfirmDialogProps {
 }
 
 /** Asks before what cannot be undone: the button works once the name has been typed. */
-function ConfirmDialog({ title, text, name, verb, onConfirm, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog({ title, text, name, verb, onConfirm, onClose }: ConfirmDialogProps) {
   const [typed, setTyped] = useState('')
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()

@@ -1,11 +1,12 @@
 /** A paged list with a search, row actions and a banner for their results. */
 
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { countText } from '../../analytics/findings/value-words.ts'
 import { addressOf, setArguments, urlArguments } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
 import { pageTimes } from '../text/page-times.ts'
+import { capitalised } from '../text/phrases.ts'
 import { FailureBanner } from './failure-banner.tsx'
 import { Skeleton } from './skeleton.tsx'
 import { type Actions, useActions } from './use-actions.tsx'
@@ -37,6 +38,10 @@ export interface ListSectionProps<Page extends ListPage, Item> {
   itemsOf: (page: Page) => readonly Item[]
   keyOf: (item: Item) => string | number
   row: (item: Item, actions: Actions) => ComponentChildren
+  /** The header of a table, whose rows `row` makes. Without it, the rows are a list. */
+  head?: (items: readonly Item[]) => ComponentChildren
+  /** Rendered between the count and the rows. */
+  bar?: (actions: Actions) => ComponentChildren
   /** Rendered above the list: forms and secrets. */
   children?: (actions: Actions) => ComponentChildren
 }
@@ -57,8 +62,12 @@ export function ListSection<Page extends ListPage, Item>(props: ListSectionProps
     <>
       <FailureBanner state={state} timeText={pageTimes().time} />
       {notice}
-      {isOpen && state.kind !== 'failed' ? children?.(actions) : null}
-      {isOpen && hasSearch ? <Search noun={noun} text={search} /> : null}
+      {isOpen ? (
+        <div class="tools">
+          {hasSearch ? <Search noun={noun} text={search} /> : null}
+          {state.kind === 'failed' ? null : children?.(actions)}
+        </div>
+      ) : null}
       {state.kind === 'loading' ? <Skeleton name={`The ${noun} are loading`} /> : null}
       {shown === undefined ? null : <Rows {...props} shown={shown} page={page} actions={actions} />}
     </>
@@ -72,7 +81,7 @@ type RowsProps<Page extends ListPage, Item> = ListSectionProps<Page, Item> & {
 }
 
 function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
-  const { shown, noun, summary, itemsOf, keyOf, row, actions, pageArgument = 'page', page, nextArguments } = props
+  const { shown, noun, summary, itemsOf, keyOf, row, head, bar, actions, pageArgument = 'page', page } = props
   const items = itemsOf(shown)
   return (
     <>
@@ -81,12 +90,24 @@ function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
         {summary?.(shown)}
         {items.length === 0 ? ` There are no ${noun} here.` : ''}
       </p>
-      <ul class="records">
-        {items.map(item => (
-          <li key={keyOf(item)}>{row(item, actions)}</li>
-        ))}
-      </ul>
-      <Pager argument={pageArgument} current={page} next={shown.next} more={nextArguments?.(shown)} />
+      {bar?.(actions)}
+      {head === undefined ? (
+        <ul class="records">
+          {items.map(item => (
+            <li key={keyOf(item)}>{row(item, actions)}</li>
+          ))}
+        </ul>
+      ) : items.length === 0 ? null : (
+        <table class="sorted listing" aria-label={capitalised(noun)}>
+          <thead>{head(items)}</thead>
+          <tbody>
+            {items.map(item => (
+              <Fragment key={keyOf(item)}>{row(item, actions)}</Fragment>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Pager argument={pageArgument} current={page} next={shown.next} more={props.nextArguments?.(shown)} />
     </>
   )
 }
@@ -94,9 +115,15 @@ function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
 function Search({ noun, text }: { noun: string; text: string }) {
   const look = (q: string) => setArguments({ q, page: undefined, after: undefined }, { replace: true })
   return (
-    <label class="field search">
-      Search {noun}
-      <input type="search" value={text} maxLength={256} onInput={({ currentTarget }) => look(currentTarget.value)} />
+    <label class="search">
+      <span class="unseen">Search {noun}</span>
+      <input
+        type="search"
+        value={text}
+        maxLength={256}
+        placeholder={`Search ${noun}`}
+        onInput={({ currentTarget }) => look(currentTarget.value)}
+      />
     </label>
   )
 }

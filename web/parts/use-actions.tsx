@@ -16,6 +16,8 @@ export interface Actions {
    * success.
    */
   change<T>(method: Method, path: string, body: unknown, done: Done<T>): Promise<T | undefined>
+  /** Reads the list again. */
+  refresh(): void
   /** Shows an error found before sending. */
   refuse(sentence: string): void
 }
@@ -26,6 +28,7 @@ export function useActions(api: string, refresh: () => void): { actions: Actions
   const [message, setMessage] = useState<{ kind: 'note' | 'bad'; text: string }>()
   const actions: Actions = {
     isBusy,
+    refresh,
     refuse: text => setMessage({ kind: 'bad', text }),
     async change<T>(method: Method, path: string, body: unknown, done: Done<T>) {
       setBusy(true)

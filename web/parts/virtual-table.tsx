@@ -66,7 +66,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   else if (active >= shown.to && layout.count > 0) places.push(active)
   return (
     <table
-      class={isNarrow ? 'virtual narrow' : 'virtual'}
+      class={isNarrow ? 'sorted virtual narrow' : 'sorted virtual'}
       aria-label={name}
       aria-rowcount={layout.count + 1}
       style={{ '--columns': columns.map(({ width }) => width).join(' ') }}
@@ -159,10 +159,10 @@ function useActivePlace<Row>(
 }
 
 interface HeaderCellProps<Row> extends Pick<VirtualTableProps<Row>, 'sort' | 'onSort'> {
-  column: Column<Row>
+  column: Pick<Column<Row>, 'key' | 'label' | 'isSortable'>
 }
 
-function HeaderCell<Row>({ column: { key, label, isSortable = false }, sort, onSort }: HeaderCellProps<Row>) {
+export function HeaderCell<Row>({ column: { key, label, isSortable = false }, sort, onSort }: HeaderCellProps<Row>) {
   const isSorted = sort.key === key
   const order = sort.isDescending ? 'descending' : 'ascending'
   return (

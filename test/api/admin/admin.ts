@@ -230,6 +230,9 @@ t.test('many devices are added at once, or none of them', async t => {
     ['POST', '/devices', [...tooMany.slice(2), { name: 'n9' }], problem(422, 'name twice')],
     ['POST', '/devices', 'x'.repeat(17 * 1024 * 1024), problem(413, 'payload too large')],
     ['GET', '/devices?search=HALL&page=2', undefined, { body: { total: 250, page: 2, next: 3 } }],
+    ['PATCH', '/devices/sensor%20007', { log_switch: false }, { status: 200 }],
+    ['GET', '/devices?search=hall&sort=state', undefined, { body: { devices: [{ name: names[0], state: 'fresh' }] } }],
+    ['GET', '/devices?search=hall&sort=-state', undefined, { body: { devices: [{ name: names[7], state: 'off' }] } }],
   )
   const added = additions().map(({ args: [some] }) => some.length)
   t.strictSame(added, [10_000], 'too many devices do not reach the registry')
@@ -238,6 +241,7 @@ t.test('many devices are added at once, or none of them', async t => {
     ['page=1e3', 'page'],
     ['page=1&page=2', 'page'],
     [`search=${'x'.repeat(300)}`, 'search'],
+    ['sort=colour', 'sort'],
     ['pge=2', ''],
   ]
   for (const [query, path] of refused) {

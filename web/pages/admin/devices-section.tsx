@@ -1,23 +1,27 @@
-/** The registry of devices: add, change, switch, new passwords, removal, and a list of many. */
+/** The registry of devices as a table: add, change, switch, new passwords, removal, changes of many, and a list of many. */
 
 import { useEffect, useState } from 'preact/hooks'
+import type { AdminDevicePage, ListedDevice } from '../../../api/admin/device-page-answer.ts'
 import type { Status } from '../../../api/admin/status-answer.ts'
 import type { DeviceDetails, IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
-import type { DevicePage } from '../../../auth/devices/device-page.ts'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
-import { addressOf } from '../../client/address.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
-import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
-import type { Fact } from '../../parts/facts.tsx'
+import { ConfirmDialog } from '../../parts/confirmed-button.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Record } from '../../parts/record.tsx'
-import { RowButton } from '../../parts/row-button.tsx'
+import { RowMenu } from '../../parts/row-menu.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
+import { SelectionBar } from '../../parts/selection-bar.tsx'
+import { StateBadge } from '../../parts/state-badge.tsx'
+import { TagList } from '../../parts/tag-list.tsx'
+import { useSelection } from '../../parts/use-selection.ts'
+import { HeaderCell } from '../../parts/virtual-table.tsx'
 import { timeText } from '../../text/page-times.ts'
 import { passwordsCsv } from '../../text/passwords-csv.ts'
 import { batteryChoices, profileChoices } from './device-choices.ts'
@@ -27,19 +31,39 @@ import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram
 type Issued = IssuedPassword | Rotated
 export type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: IssuedPassword[] }
 
+const columns = [
+  { key: 'name', label: 'Device' },
+  { key: 'state', label: 'State' },
+  { key: 'place', label: 'Place' },
+  { key: 'tags', label: 'Tags', isSortable: false },
+  { key: 'last_seen', label: 'Last sent' },
+]
+
 export function DevicesSection() {
   const [secret, setSecret] = useState<Shown>()
+  const shown = urlArguments.value
+  const sort = shown.get('sort') ?? 'name'
+  const { selection, select } = useSelection(`${shown.get('q')} ${shown.get('page')}`)
+  const chosen = selection?.names ?? new Set()
+  const toggle = selection?.toggle ?? ((name: string) => select(new Set([name])))
   return (
     <ListSection
       path="/devices"
       noun="devices"
       hasSearch={true}
-      itemsOf={(page: DevicePage) => page.devices}
+      more={{ sort }}
+      itemsOf={(page: AdminDevicePage) => page.devices}
       keyOf={device => device.name}
+      head={devices => <Head sort={sort} names={devices.map(({ name }) => name)} chosen={chosen} onSelect={select} />}
+      bar={actions =>
+        selection === undefined ? null : <SelectionBar names={chosen} onSelect={select} onChanged={actions.refresh} />
+      }
       row={(device, actions) => (
         <DeviceRow
           device={device}
           actions={actions}
+          isChosen={chosen.has(device.name)}
+          onToggle={() => toggle(device.name)}
           onIssued={issued => setSecret({ kind: 'one', issued, battery: device.battery })}
         />
       )}
@@ -47,13 +71,49 @@ export function DevicesSection() {
       {actions => (
         <>
           {secret === undefined ? null : <Passwords shown={secret} onDone={() => setSecret(undefined)} />}
-          <div class="actions">
-            <NewDevice actions={actions} onIssued={setSecret} />
-            <DeviceList actions={actions} onIssued={setSecret} />
-          </div>
+          <NewDevice actions={actions} onIssued={setSecret} />
+          <DeviceList actions={actions} onIssued={setSecret} />
         </>
       )}
     </ListSection>
+  )
+}
+
+interface HeadProps {
+  sort: string
+  names: readonly string[]
+  chosen: ReadonlySet<string>
+  onSelect: (names: ReadonlySet<string>) => void
+}
+
+function Head({ sort, names, chosen, onSelect }: HeadProps) {
+  const isDescending = sort.startsWith('-')
+  const key = sort.slice(isDescending ? 1 : 0)
+  const isAll = names.every(name => chosen.has(name))
+  const onSort = (next: string) =>
+    setArguments({ sort: next === key && !isDescending ? `-${next}` : next, page: undefined })
+  return (
+    <tr>
+      <th scope="col" class="select">
+        <input
+          type="checkbox"
+          aria-label="Select all on this page"
+          checked={isAll}
+          indeterminate={!isAll && chosen.size > 0}
+          onChange={() => onSelect(new Set(isAll ? [] : names))}
+        />
+      </th>
+      {columns.map(column => (
+        <HeaderCell
+          key={column.key}
+          column={{ isSortable: true, ...column }}
+          {...{ sort: { key, isDescending }, onSort }}
+        />
+      ))}
+      <th scope="col" class="actions-of">
+        <span class="unseen">Actions</span>
+      </th>
+    </tr>
   )
 }
 
@@ -103,7 +163,7 @@ function NewDevice({ actions, onIssued }: Issuing) {
     return issued !== undefined
   }
   const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...settings, metricsField, tagsField]
-  return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} onSend={add} />
+  return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} isStrong onSend={add} />
 }
 
 function DeviceList({ actions, onIssued }: Issuing) {
@@ -184,74 +244,117 @@ function FirstReading({ device }: { device: string }) {
 }
 
 interface DeviceRowProps {
-  device: DeviceDetails
+  device: ListedDevice
   actions: Actions
+  isChosen: boolean
+  onToggle: () => void
   onIssued: (issued: Issued) => void
 }
 
-function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
-  const [isEditing, setEditing] = useState(false)
-  const { name, log_switch } = device
+function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowProps) {
+  const [asked, setAsked] = useState<'edit' | 'remove'>()
+  const { name, log_switch, state, location_short, tags, last_seen } = device
   const path = `/devices/${encodeURIComponent(name)}`
   const rotate = async () => {
     const issued = await actions.change<Rotated>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
     if (issued !== undefined) onIssued(issued)
   }
-  const change = async (values: FormValues) =>
-    (await actions.change('PATCH', path, settingsOf(values), `${name} is changed.`)) !== undefined
   const turn = () =>
     actions.change('PATCH', path, { log_switch: !log_switch }, `${name} is ${log_switch ? 'suspended' : 'resumed'}.`)
+  const remove = async () => {
+    await actions.change('DELETE', path, undefined, `${name} is removed.`)
+    if (isChosen) onToggle()
+  }
+  const close = () => setAsked(undefined)
   return (
     <>
-      <Record name={name} href={addressOf(devicePath(name))} facts={factsOf(device)}>
-        <RowButton name={name} text="Edit" onClick={() => setEditing(true)} />
-        <RowButton name={name} text={log_switch ? 'Suspend' : 'Resume'} onClick={() => void turn()} />
-        <RowButton name={name} text="New password" onClick={() => void rotate()} />
-        <ConfirmedButton
-          title={`Remove ${name}?`}
-          text="Its password ends at once. Its readings are kept but no longer shown under a device."
-          name={name}
-          verb="Remove"
-          onConfirm={() => void actions.change('DELETE', path, undefined, `${name} is removed.`)}
-        />
-      </Record>
-      {isEditing ? (
-        <AddForm
-          title={`Edit ${name}`}
-          verb="Save"
-          fields={[
-            ...settings.map(field => ({ ...field, value: device[field.name] })),
-            { ...metricsField, value: device.metrics?.join(', ') ?? '' },
-            { ...tagsField, value: device.tags.join(', ') },
-          ]}
-          isBusy={actions.isBusy}
-          isOpen={true}
-          onSend={change}
-          onClose={() => setEditing(false)}
-        />
+      <tr>
+        <td class="select">
+          <input type="checkbox" aria-label={`Select ${name}`} checked={isChosen} onChange={onToggle} />
+        </td>
+        <td class="name">
+          <a href={addressOf(devicePath(name))}>{name}</a>
+          <Notes {...device} />
+        </td>
+        <td class="state">{state === null ? 'unknown' : <StateBadge state={state} />}</td>
+        <td class="place">{location_short}</td>
+        <td class="tags">{tags.length === 0 ? null : <TagList tags={tags} />}</td>
+        <td class="last_seen">
+          <Moment at={last_seen} />
+        </td>
+        <td class="actions-of">
+          <RowMenu
+            name={name}
+            actions={[
+              { text: 'Edit', onClick: () => setAsked('edit') },
+              { text: log_switch ? 'Suspend' : 'Resume', onClick: () => void turn() },
+              { text: 'New password', onClick: () => void rotate() },
+              { text: 'Remove', onClick: () => setAsked('remove'), isDanger: true },
+            ]}
+          />
+          {asked === 'remove' ? (
+            <ConfirmDialog
+              title={`Remove ${name}?`}
+              text="Its password ends at once. Its readings are kept but no longer shown under a device."
+              name={name}
+              verb="Remove"
+              onConfirm={() => void remove()}
+              onClose={close}
+            />
+          ) : null}
+        </td>
+      </tr>
+      {asked === 'edit' ? (
+        <tr>
+          <td colSpan={columns.length + 2}>
+            <EditDevice device={device} actions={actions} path={path} onClose={close} />
+          </td>
+        </tr>
       ) : null}
     </>
   )
 }
 
-function factsOf(device: DeviceDetails): Fact[] {
-  const { location_short, log_switch, last_seen, owner, credential, tags } = device
-  return [
-    location_short,
-    tags.join(', '),
-    log_switch ? undefined : 'suspended',
-    last_seen === null ? (
-      'has not sent a reading itself; imports do not count'
-    ) : (
-      <>
-        last reading <Moment at={last_seen} />
-      </>
-    ),
+/** The owner and an old password that is still valid, where there is one. */
+function Notes({ owner, credential, old_password_until }: ListedDevice) {
+  const facts = [
     owner === null ? undefined : `owner ${owner}`,
     credential === 'rotating' ? (
       <>
-        old password until <Moment at={device.old_password_until} />
+        old password until <Moment at={old_password_until} />
       </>
     ) : undefined,
   ]
+  return facts.every(fact => fact === undefined) ? null : (
+    <p class="soft">
+      <Facts facts={facts} />
+    </p>
+  )
+}
+
+interface EditDeviceProps {
+  device: ListedDevice
+  actions: Actions
+  path: string
+  onClose: () => void
+}
+
+function EditDevice({ device, actions, path, onClose }: EditDeviceProps) {
+  const change = async (values: FormValues) =>
+    (await actions.change('PATCH', path, settingsOf(values), `${device.name} is changed.`)) !== undefined
+  return (
+    <AddForm
+      title={`Edit ${device.name}`}
+      verb="Save"
+      fields={[
+        ...settings.map(field => ({ ...field, value: device[field.name] })),
+        { ...metricsField, value: device.metrics?.join(', ') ?? '' },
+        { ...tagsField, value: device.tags.join(', ') },
+      ]}
+      isBusy={actions.isBusy}
+      isOpen={true}
+      onSend={change}
+      onClose={onClose}
+    />
+  )
 }

@@ -16,7 +16,9 @@ import { useTitle, useTitleNotice } from '../../client/use-title.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { lazy } from '../../parts/lazy.tsx'
+import type { SelectionBarProps } from '../../parts/selection-bar.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
+import { useSelection } from '../../parts/use-selection.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
@@ -28,25 +30,23 @@ import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-column
 import { numberedStates, totalOf } from './fleet-devices.ts'
 import { groupKeys } from './fleet-groups.ts'
 import { readTags } from './fleet-tags.ts'
-import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
+import { type FleetView, matchPath, readView, shownDevices, viewArguments } from './fleet-view.ts'
 import { GroupFilter } from './group-filter.tsx'
 import { GroupedTable } from './grouped-table.tsx'
 import { Insights } from './insights.tsx'
 import { mapArguments } from './map-arguments.ts'
 import { type Fleet, openFleet } from './open-fleet.ts'
 import { SelectButton } from './select-button.tsx'
-import type { SelectionBarProps } from './selection-bar.tsx'
 import { ShowFilter } from './show-filter.tsx'
 import { StateFilter } from './state-filter.tsx'
 import { ChosenTags, TagFilter } from './tag-filter.tsx'
 import { Toolbar } from './toolbar.tsx'
-import { useSelection } from './use-selection.ts'
 import './fleet.css'
 import './fleet-table.css'
 import './narrow-rows.css'
 
 const SelectionBar = lazy<SelectionBarProps>('selection', () =>
-  import('./selection-bar.tsx').then(module => module.SelectionBar),
+  import('../../parts/selection-bar.tsx').then(module => module.SelectionBar),
 )
 const FleetMap = lazy('map', () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
 /** The service computes them at this interval. */
@@ -149,7 +149,8 @@ function Devices({ fleet, times, beside }: DevicesProps) {
   const columns = useColumns(devices)
   // A link to a list does not reveal the places of the devices.
   const [hasMap] = useState(() => view.isMap || !hasToken())
-  const { selection, select } = useSelection(view, fleet.tags)
+  const match = matchPath(view, fleet.tags)
+  const { selection, select } = useSelection(match)
   const isNarrow = useMedia(`(max-width: ${tableWidthMin(columns, selection !== undefined) - 1}px)`)
   const counts = fleet.counts.value
   const change = (changes: Partial<FleetView>, options = {}) => setArguments(viewArguments(changes, view), options)
@@ -186,11 +187,7 @@ function Devices({ fleet, times, beside }: DevicesProps) {
       </Toolbar>
       <ChosenTags chosen={fleet.tags} onChange={tag => setArguments({ tag })} />
       {maySelect && selection !== undefined ? (
-        <SelectionBar
-          {...{ view, tags: fleet.tags, names: selection.names }}
-          onSelect={select}
-          onChanged={fleet.refresh}
-        />
+        <SelectionBar {...{ match, names: selection.names }} onSelect={select} onChanged={fleet.refresh} />
       ) : null}
       {view.isMap ? (
         <FleetMap filter={mapArguments(view, fleet.tags)} changes={JSON.stringify(counts)} />

@@ -2,7 +2,9 @@
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
+import { selectionMax } from '../../parts/selection-words.ts'
 import { type FleetColumns, valueColumns } from './fleet-columns.ts'
+import { tagArguments } from './fleet-tags.ts'
 
 /** Keys of every list; `state` sorts worst first. */
 const sortKeys = ['state', 'device', 'place', 'age', ...valueColumns] as const
@@ -67,6 +69,14 @@ export function viewArguments(change: Partial<FleetView>, view: FleetView): Reco
   const { search, states, sort, isDescending, group = '', isMap } = { ...view, ...change }
   const order = `${isDescending ? '-' : ''}${sort}`
   return { q: search, state: states.join(','), sort: order === 'state' ? '' : order, group, show: isMap ? 'map' : '' }
+}
+
+/** The first devices by name of those that the page lists. */
+export function matchPath({ search, states }: FleetView, tags: readonly string[]): string {
+  const text = search.trim()
+  const state = states.length === 0 ? '' : `&state=${states.join(',')}`
+  const q = text === '' ? '' : `&q=${encodeURIComponent(text)}`
+  return `/api/fleet?order=name&limit=${selectionMax}${state}${q}${tagArguments(tags)}`
 }
 
 export function shownDevices(devices: readonly FleetDevice[], view: FleetView): FleetDevice[] {

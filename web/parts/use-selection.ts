@@ -1,8 +1,12 @@
-/** The selected devices. Another search or filter clears them, because a change only concerns listed devices. */
+/** The devices that are chosen for a change of many. Another search or filter clears them, because a change only concerns listed devices. */
 
 import { useMemo, useState } from 'preact/hooks'
-import { matchPath, type Selection, toggled } from './fleet-selection.ts'
-import type { FleetView } from './fleet-view.ts'
+import { toggled } from './selection-words.ts'
+
+export interface Selection {
+  readonly names: ReadonlySet<string>
+  toggle(name: string): void
+}
 
 interface Selected {
   names: ReadonlySet<string>
@@ -12,9 +16,8 @@ interface Selected {
 
 const none: ReadonlySet<string> = new Set()
 
-/** Undefined: nothing is being selected. */
-export function useSelection(view: FleetView, tags: readonly string[]) {
-  const of = matchPath(view, tags)
+/** `of`: the list's filter. Undefined: nothing is being selected. */
+export function useSelection(of: string) {
   const [selected, setSelected] = useState<Selected>()
   const selection = useMemo((): Selection | undefined => {
     if (selected === undefined) return undefined

@@ -1,7 +1,15 @@
 /** Texts about changes of many devices, loaded with the selection's bar. */
 
-import { countOf, countText } from '../../../analytics/findings/value-words.ts'
-import { selectionMax } from './fleet-selection.ts'
+import { countOf, countText } from '../../analytics/findings/value-words.ts'
+
+/** The service takes no more in a change. */
+export const selectionMax = 500
+
+export function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const next = new Set(names)
+  if (!next.delete(name) && next.size < selectionMax) next.add(name)
+  return next
+}
 
 export type BulkAction = 'tag' | 'untag' | 'suspend' | 'resume' | 'rotate'
 export const actionNames: Readonly<Record<BulkAction, string>> = {

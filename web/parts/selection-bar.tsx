@@ -1,26 +1,24 @@
 /** Actions on the selected devices: one change of all, after a confirmation. */
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { DeviceBulkAnswer } from '../../../api/admin/device-bulk-answer.ts'
-import type { Rotated } from '../../../auth/devices/device.ts'
-import type { Fleet as FleetAnswer } from '../../../query/live/fleet-shape.ts'
-import { addressOf } from '../../client/address.ts'
-import { readJson } from '../../client/read-json.ts'
-import { sendChange } from '../../client/send-change.ts'
-import { AtTop } from '../../parts/at-top.tsx'
-import { Banner } from '../../parts/banner.tsx'
-import { SecretOnce } from '../../parts/secret-once.tsx'
-import { passwordsCsv } from '../../text/passwords-csv.ts'
+import type { DeviceBulkAnswer } from '../../api/admin/device-bulk-answer.ts'
+import type { Rotated } from '../../auth/devices/device.ts'
+import type { Fleet as FleetAnswer } from '../../query/live/fleet-shape.ts'
+import { addressOf } from '../client/address.ts'
+import { readJson } from '../client/read-json.ts'
+import { sendChange } from '../client/send-change.ts'
+import { passwordsCsv } from '../text/passwords-csv.ts'
+import { AtTop } from './at-top.tsx'
+import { Banner } from './banner.tsx'
 import { ChangeDialog } from './change-dialog.tsx'
-import { matchPath, selectionMax } from './fleet-selection.ts'
-import type { FleetView } from './fleet-view.ts'
-import { actionNames, type BulkAction, questionOf, resultText, selectedText } from './selection-words.ts'
-import '../../parts/managed.css'
+import { SecretOnce } from './secret-once.tsx'
+import { actionNames, type BulkAction, questionOf, resultText, selectedText, selectionMax } from './selection-words.ts'
+import './managed.css'
 
 export interface SelectionBarProps {
   names: ReadonlySet<string>
-  view: FleetView
-  tags: readonly string[]
+  /** The request for all devices that match, where these can be selected at once. */
+  match?: string
   /** Undefined ends the selection. */
   onSelect: (names: ReadonlySet<string> | undefined) => void
   onChanged: () => void
@@ -30,21 +28,20 @@ type Outcome = { action: BulkAction; answer: DeviceBulkAnswer } | { sentence: st
 
 const actions: readonly BulkAction[] = ['tag', 'untag', 'suspend', 'resume', 'rotate']
 
-export function SelectionBar({ names, view, tags, onSelect, onChanged }: SelectionBarProps) {
+export function SelectionBar({ names, match, onSelect, onChanged }: SelectionBarProps) {
   const [asked, setAsked] = useState<BulkAction>()
   const [isBusy, setBusy] = useState(false)
   const [outcome, setOutcome] = useState<Outcome>()
   const [issued, setIssued] = useState<readonly Rotated[]>([])
   const first = useRef<HTMLButtonElement>(null)
   useEffect(() => first.current?.focus(), [])
-  const path = matchPath(view, tags)
-  const shownPath = useRef(path)
-  shownPath.current = path
-  const selectAll = async () => {
+  const shownMatch = useRef(match)
+  shownMatch.current = match
+  const selectAll = async (path: string) => {
     setOutcome(undefined)
     const read = await readJson<FleetAnswer>(addressOf(path))
     // The filters may be others by now.
-    if (shownPath.current !== path) return
+    if (shownMatch.current !== path) return
     if (read.kind === 'answer') onSelect(new Set(read.value.devices.map(({ device }) => device)))
     else setOutcome({ sentence: 'The devices that match could not be read. Try again.' })
   }
@@ -75,9 +72,11 @@ export function SelectionBar({ names, view, tags, onSelect, onChanged }: Selecti
             Done
           </button>
           <div class="changes">
-            <button ref={first} type="button" class="button" disabled={isBusy} onClick={() => void selectAll()}>
-              All that match<span class="limit"> (at most {selectionMax}, by name)</span>
-            </button>
+            {match === undefined ? null : (
+              <button ref={first} type="button" class="button" disabled={isBusy} onClick={() => void selectAll(match)}>
+                All that match<span class="limit"> (at most {selectionMax}, by name)</span>
+              </button>
+            )}
             {actions.map(action => (
               <button
                 key={action}
