@@ -126,11 +126,6 @@ function Field({ name, label, kind = 'text', hint, isRequired = false, value, ch
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {hint === undefined ? null : (
-        <span class="soft" id={`${id}-hint`}>
-          {hint}
-        </span>
-      )}
       {kind === 'long' ? <textarea {...common} rows={8} spellcheck={false} /> : null}
       {kind === 'choice' ? <Choices {...common} choices={choices ?? []} /> : null}
       {kind === 'long' || kind === 'choice' ? null : (
@@ -141,6 +136,11 @@ function Field({ name, label, kind = 'text', hint, isRequired = false, value, ch
           autocomplete="off"
           list={suggestions === undefined ? undefined : `${id}-list`}
         />
+      )}
+      {hint === undefined ? null : (
+        <span class="soft" id={`${id}-hint`}>
+          {hint}
+        </span>
       )}
       {suggestions === undefined ? null : (
         <datalist id={`${id}-list`}>

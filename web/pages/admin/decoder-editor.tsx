@@ -213,12 +213,12 @@ function TextField({ label, hint, fault, value, isLong = false, onInput }: TextF
   return (
     <div class="field">
       <label for={id}>{label}</label>
+      {isLong ? <textarea {...common} rows={1} /> : <input {...common} autocomplete="off" />}
       {hint === undefined ? null : (
         <span class="soft" id={`${id}-hint`}>
           {hint}
         </span>
       )}
-      {isLong ? <textarea {...common} rows={1} /> : <input {...common} autocomplete="off" />}
       <Fault id={`${id}-fault`}>{fault}</Fault>
     </div>
   )

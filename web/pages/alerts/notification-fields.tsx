@@ -5,6 +5,7 @@ import type { Channel } from '../../../alerts/core/channel.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
+import { Banner } from '../../parts/banner.tsx'
 import { ChoiceField } from './choice-field.tsx'
 import type { RuleForm } from './rule-form.ts'
 
@@ -25,19 +26,10 @@ export interface NotificationFieldsProps {
 }
 
 export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, onChange }: NotificationFieldsProps) {
+  const isSilent = mailTo === undefined && !channels.some(({ id, enabled }) => enabled && form.channels.includes(id))
   return (
     <>
       <div class="fields">
-        <label class="field">
-          Name
-          <input
-            value={form.name}
-            required
-            maxLength={64}
-            autoComplete="off"
-            onInput={({ currentTarget }) => onChange({ name: currentTarget.value })}
-          />
-        </label>
         <ChoiceField
           label="Severity"
           value={form.severity}
@@ -46,9 +38,6 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
         />
         <label class="field">
           Tag of groups
-          <span class="soft">
-            Sends one message for each value of the tag, such as site. Empty: one message for all devices.
-          </span>
           <input
             value={form.groupBy}
             maxLength={32}
@@ -56,6 +45,9 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
             autoComplete="off"
             onInput={({ currentTarget }) => onChange({ groupBy: currentTarget.value })}
           />
+          <span class="soft">
+            Sends one message for each value of the tag, such as site. Empty: one message for all devices.
+          </span>
         </label>
       </div>
       <fieldset class="channels">
@@ -78,10 +70,12 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
           </label>
         ))}
         {channels.length === 0 ? <MailToMe {...{ isNew, mailTo, onMailTo }} /> : null}
+        {isSilent ? (
+          <Banner kind="warn">No enabled channel is chosen. Alerts of this rule only show on the pages.</Banner>
+        ) : null}
       </fieldset>
       <label class="field">
         Instructions
-        <span class="soft">Included in every notification.</span>
         <textarea
           class="prose"
           value={form.note}
@@ -89,6 +83,7 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
           maxLength={1024}
           onInput={({ currentTarget }) => onChange({ note: currentTarget.value })}
         />
+        <span class="soft">Included in every notification.</span>
       </label>
       <label class="check">
         <input
@@ -116,7 +111,7 @@ function MailToMe({ isNew, mailTo, onMailTo }: Pick<NotificationFieldsProps, 'is
   if (!isConfirmed) {
     return <p class="soft">Confirm {profile?.email} on the account page to get mail.</p>
   }
-  if (email === undefined) return <p class="soft">Without a channel, alerts only show on the pages.</p>
+  if (email === undefined) return null
   return (
     <label class="check">
       <input

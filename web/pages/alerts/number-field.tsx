@@ -31,11 +31,6 @@ function LabelledNumber({ label, hint, isRequired, onInput, children, ...input }
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {hint === undefined ? null : (
-        <span class="soft" id={hintId}>
-          {hint}
-        </span>
-      )}
       <span class="with-unit">
         <input
           {...input}
@@ -48,6 +43,11 @@ function LabelledNumber({ label, hint, isRequired, onInput, children, ...input }
         />
         {children}
       </span>
+      {hint === undefined ? null : (
+        <span class="soft" id={hintId}>
+          {hint}
+        </span>
+      )}
     </div>
   )
 }

@@ -17,6 +17,7 @@ import { formOf, type RuleForm } from './rule-form.ts'
 import { presetForm } from './rule-presets.ts'
 import { RulePreview } from './rule-preview.tsx'
 import { SelectorFields } from './selector-fields.tsx'
+import { ruleSentence } from './selector-words.ts'
 import { type KnownFleet, useFleet } from './use-fleet.ts'
 
 /** All of an owner. */
@@ -64,8 +65,10 @@ function Editor({ rule, channels, fleet }: EditorProps) {
     if (sentence === undefined) showPage('/alerts/rules')
   }
 
-  // The preview does not wait for a name.
+  // The sentence and the preview do not wait for a name.
   const previewed = readForm({ ...form, name: form.name.trim() === '' ? 'This rule' : form.name }, fleet.quantities)
+  const notified = channels.filter(({ id, enabled }) => enabled && form.channels.includes(id)).map(({ name }) => name)
+  if (mailTo !== undefined) notified.push(mailTo)
   return (
     <div class="editor">
       <form
@@ -77,7 +80,21 @@ function Editor({ rule, channels, fleet }: EditorProps) {
       >
         {failure === undefined ? null : <Banner kind="bad">{failure}</Banner>}
         <div class="card">
-          <h2>What to look at</h2>
+          <div class="fields">
+            <label class="field">
+              Name
+              <input
+                value={form.name}
+                required
+                maxLength={64}
+                autoComplete="off"
+                onInput={({ currentTarget }) => change({ name: currentTarget.value })}
+              />
+            </label>
+          </div>
+          <p class="rule-sentence">
+            {previewed.ok ? ruleSentence(previewed.rule, fleet.quantities, notified) : previewed.sentence}
+          </p>
           <div class="fields">
             {form.kind === 'service' ? null : <SelectorFields form={form} onChange={change} />}
             <ConditionFields form={form} fleet={fleet} onChange={change} />

@@ -25,7 +25,6 @@ export function SelectorFields({ form, onChange }: SelectorFieldsProps) {
       {form.covers === 'tags' ? (
         <label class="field">
           Tags
-          <span class="soft">Requires all tags, separated by commas. site:* is any site.</span>
           <input
             value={form.tags}
             required
@@ -34,6 +33,7 @@ export function SelectorFields({ form, onChange }: SelectorFieldsProps) {
             placeholder="site:berlin, room:*"
             onInput={({ currentTarget }) => onChange({ tags: currentTarget.value })}
           />
+          <span class="soft">Requires all tags, separated by commas. site:* is any site.</span>
         </label>
       ) : null}
       {form.covers === 'devices' ? (
