@@ -22,5 +22,26 @@ export async function auditPage(database: Pick<pg.Pool, 'query'>, page: number):
   )
   const shown = rows.slice(0, rowsPerPage)
   const entries = shown.map(row => ({ ...row, id: Number(row.id), at: row.at.toISOString() }))
-  return { entries, page, next: rows.length > shown.length ? page + 1 : null }
+  return { entries, names: await namesIn(database, shown), page, next: rows.length > shown.length ? page + 1 : null }
+}
+
+const tables = { account: 'accounts', 'alert rule': 'alert_rules', 'alert channel': 'alert_channels' } as const
+
+/** Accounts, rules and channels have numbers in the audit. Removed ones have no name. */
+async function namesIn(database: Pick<pg.Pool, 'query'>, rows: readonly Row[]): Promise<Record<string, string>> {
+  const text = rows.map(({ actor, subject }) => `${actor}\n${subject}`).join('\n')
+  const names: Record<string, string> = {}
+  for (const [kind, table] of Object.entries(tables)) {
+    const numbers = new Set(
+      [...text.matchAll(new RegExp(`\\b${kind} ([0-9]{1,9})\\b`, 'g'))].map(([, id]) => Number(id)),
+    )
+    if (numbers.size === 0) continue
+    const column = table === 'accounts' ? 'coalesce(name, email)' : 'name'
+    const found = await database.query<{ id: number; name: string }>(
+      `SELECT id, ${column} AS name FROM ${table} WHERE id = ANY($1::int[])`,
+      [[...numbers]],
+    )
+    for (const { id, name } of found.rows) names[`${kind} ${id}`] = name
+  }
+  return names
 }

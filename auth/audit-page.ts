@@ -14,6 +14,10 @@ export const AuditPage = z.object({
       details: z.record(z.string(), z.unknown()),
     }),
   ),
+  names: z.record(z.string(), z.string()).meta({
+    description:
+      'Present names by the words that actors and subjects have for them, such as `account 5` or `alert rule 3`.',
+  }),
   ...pageFields,
 })
 export type AuditPage = z.infer<typeof AuditPage>

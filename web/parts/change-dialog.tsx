@@ -54,7 +54,10 @@ export function ChangeDialog({ action, title, consequence, onConfirm, onClose }:
           <button type="button" class="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="submit" class={action === 'suspend' || action === 'rotate' ? 'button danger' : 'button'}>
+          <button
+            type="submit"
+            class={action === 'suspend' || action === 'rotate' ? 'button strong danger' : 'button strong'}
+          >
             {actionNames[action]}
           </button>
         </div>

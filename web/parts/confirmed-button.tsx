@@ -49,7 +49,7 @@ export function ConfirmDialog({ title, text, name, verb, onConfirm, onClose }: C
           <button type="button" class="button" onClick={() => dialog.current?.close()}>
             Cancel
           </button>
-          <button type="submit" class="button danger" disabled={typed !== name}>
+          <button type="submit" class="button strong danger" disabled={typed !== name}>
             {verb}
           </button>
         </div>

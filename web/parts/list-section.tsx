@@ -58,19 +58,37 @@ export function ListSection<Page extends ListPage, Item>(props: ListSectionProps
   // The search field stays open while its answer loads, so that typing continues.
   const [isOpen, setOpen] = useState(false)
   if (shown !== undefined && !isOpen) setOpen(true)
+  const isEmpty = shown !== undefined && search + page === '' && props.itemsOf(shown).length === 0
   return (
     <>
       <FailureBanner state={state} timeText={pageTimes().time} />
       {notice}
       {isOpen ? (
-        <div class="tools">
-          {hasSearch ? <Search noun={noun} text={search} /> : null}
+        <Tools noun={noun} {...{ search, hasSearch, isEmpty }}>
           {state.kind === 'failed' ? null : children?.(actions)}
-        </div>
+        </Tools>
       ) : null}
       {state.kind === 'loading' ? <Skeleton name={`The ${noun} are loading`} /> : null}
-      {shown === undefined ? null : <Rows {...props} shown={shown} page={page} actions={actions} />}
+      {shown === undefined ? null : <Rows {...props} {...{ shown, page, actions, isEmpty }} />}
     </>
+  )
+}
+
+interface ToolsProps {
+  noun: string
+  search: string
+  hasSearch: boolean
+  isEmpty: boolean
+  children: ComponentChildren
+}
+
+/** The search and the actions of a list. An empty list has its actions in its place, without a search. */
+function Tools({ noun, search, hasSearch, isEmpty, children }: ToolsProps) {
+  return (
+    <div class={isEmpty ? 'tools card' : 'tools'}>
+      {isEmpty ? <p>There are no {noun} here.</p> : hasSearch ? <Search noun={noun} text={search} /> : null}
+      {children}
+    </div>
   )
 }
 
@@ -78,17 +96,20 @@ type RowsProps<Page extends ListPage, Item> = ListSectionProps<Page, Item> & {
   shown: Page
   page: string
   actions: Actions
+  isEmpty: boolean
 }
 
 function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
-  const { shown, noun, summary, itemsOf, keyOf, row, head, bar, actions, pageArgument = 'page', page } = props
+  const { shown, noun, summary, itemsOf, keyOf, row, head, bar, actions, isEmpty, pageArgument = 'page', page } = props
   const items = itemsOf(shown)
   return (
     <>
       <p class="soft" role="status">
-        {shown.total === undefined ? '' : `${countText(shown.total)} ${shown.total === 1 ? noun.slice(0, -1) : noun}.`}
+        {shown.total === undefined || isEmpty
+          ? ''
+          : `${countText(shown.total)} ${shown.total === 1 ? noun.slice(0, -1) : noun}.`}
         {summary?.(shown)}
-        {items.length === 0 ? ` There are no ${noun} here.` : ''}
+        {items.length === 0 && !isEmpty ? ` There are no ${noun} here.` : ''}
       </p>
       {bar?.(actions)}
       {head === undefined ? (

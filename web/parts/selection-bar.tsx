@@ -92,15 +92,15 @@ export function SelectionBar({ names, match, onSelect, onChanged }: SelectionBar
         </div>
         {isBusy ? <p role="status">The change is being made.</p> : null}
         <Result outcome={outcome} onDismiss={() => setOutcome(undefined)} />
+        {asked === undefined ? null : (
+          <ChangeDialog
+            {...questionOf(asked, names.size)}
+            action={asked}
+            onConfirm={more => void change(asked, more)}
+            onClose={() => setAsked(undefined)}
+          />
+        )}
       </section>
-      {asked === undefined ? null : (
-        <ChangeDialog
-          {...questionOf(asked, names.size)}
-          action={asked}
-          onConfirm={more => void change(asked, more)}
-          onClose={() => setAsked(undefined)}
-        />
-      )}
     </AtTop>
   )
 }

@@ -64,6 +64,7 @@ const deeds: Readonly<Record<string, string>> = {
   'password.change': 'changed the password',
   'password.reset': 'set a new password by a link',
   'readings.export': 'exported $',
+  'readings.import': 'imported $',
   'retention.confirm': 'confirmed that days before $ end',
   'silence.add': 'added $',
   'silence.remove': 'removed $',
@@ -82,11 +83,24 @@ const deeds: Readonly<Record<string, string>> = {
   'view-link.revoke': 'revoked a link to a view of $',
 }
 
-export function auditSentence({ actor, action, subject }: Pick<Entry, 'actor' | 'action' | 'subject'>): string {
+/** `names` has accounts, rules and channels by the words of the entry, such as `account 5`. */
+export function auditSentence(entry: Pick<Entry, 'actor' | 'action' | 'subject'>, names: AuditPage['names']): string {
+  const { action } = entry
+  const subject = named(entry.subject, names)
+  const known = Object.hasOwn(names, entry.actor) ? names[entry.actor] : undefined
+  const actor = known ?? capitalised(named(entry.actor, names))
   const deed = Object.hasOwn(deeds, action) ? deeds[action] : undefined
   // An action without a verb here is shown by its name.
   const text = deed === undefined ? `: ${action} ${subject}` : ` ${deed.replace('$', () => subject)}`
-  return `${capitalised(actor)}${text}.`
+  return `${actor}${text}.`
+}
+
+/** `key 7 of Ada`, `alert rule “Too warm”` */
+function named(text: string, names: AuditPage['names']): string {
+  return text.replace(/\b(account|alert rule|alert channel) [0-9]+\b/, (words, kind: string) => {
+    if (!Object.hasOwn(names, words)) return words
+    return kind === 'account' ? `${names[words]}` : `${kind} “${names[words]}”`
+  })
 }
 
 export interface AuditFact {

@@ -206,11 +206,17 @@ t.test('the figures of the service: a late row breaks no line, a missing time do
 })
 
 t.test('an entry of the audit is a sentence, and what it changed stands in rows', async t => {
-  const sentence = (actor: string, action: string, subject: string) => auditSentence({ actor, action, subject })
-  t.equal(sentence('account 5', 'device.add', 'porch $&'), 'Account 5 added the device porch $&.')
-  t.equal(sentence('key 7 of account 5', 'metric.change', 'metric co2'), 'Key 7 of account 5 changed metric co2.')
-  t.equal(sentence('account 5', 'account.login', 'account 5'), 'Account 5 signed in.')
-  t.equal(sentence('account 5', 'constructor', 'x'), 'Account 5: constructor x.', 'an action without words')
+  const names = { 'account 5': 'ada', 'alert rule 3': 'Too $& warm' }
+  const sentence = (actor: string, action: string, subject: string) => auditSentence({ actor, action, subject }, names)
+  t.equal(sentence('account 5', 'device.add', 'porch $&'), 'ada added the device porch $&.')
+  t.equal(sentence('key 7 of account 5', 'metric.change', 'metric co2'), 'Key 7 of ada changed metric co2.')
+  t.equal(
+    sentence('local admin token', 'account.role', 'account 6'),
+    'Local admin token changed the role of account 6.',
+  )
+  t.equal(sentence('account 5', 'alert-rule.add', 'alert rule 3'), 'ada added alert rule “Too $& warm”.')
+  t.equal(sentence('account 5', 'account.login', 'account 5'), 'ada signed in.')
+  t.equal(sentence('account 6', 'constructor', 'x'), 'Account 6: constructor x.', 'an action without words')
   t.strictSame(auditFacts({}), [])
   t.strictSame(
     auditFacts({

@@ -1,5 +1,6 @@
 /** The accounts of people: add, invite, roles, viewers, enabled and disabled. */
 
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Status } from '../../../api/admin/status-answer.ts'
 import type { AccountDetails, AccountPage, AddedAccount } from '../../../auth/accounts/account-details.ts'
@@ -7,13 +8,14 @@ import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
-import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { ConfirmDialog, ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { Help } from '../../parts/help.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
-import { InviteForm } from './invitations-section.tsx'
+import { InviteForm, roleChoices, roleFields } from './invitations-section.tsx'
 import { readersText } from './status-facts.ts'
 
 const fields: FormField[] = [
@@ -31,23 +33,23 @@ const roleTexts = [
 export function AccountsSection() {
   const reads = lastValue(useResource<Status>(addressOf('/api/admin/status')))?.reads
   return (
-    <>
-      <Accounts />
-      <h2>Roles</h2>
-      {reads === undefined ? null : <p>{readersText(reads)}</p>}
-      <dl class="ways">
-        {roleTexts.map(([name, sentence]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{sentence}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
+    <Accounts>
+      <Help name="roles">
+        {reads === undefined ? null : <p>{readersText(reads)}</p>}
+        <dl class="ways">
+          {roleTexts.map(([name, sentence]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{sentence}</dd>
+            </div>
+          ))}
+        </dl>
+      </Help>
+    </Accounts>
   )
 }
 
-function Accounts() {
+function Accounts({ children }: { children: ComponentChildren }) {
   const [added, setAdded] = useState<AddedAccount>()
   const add = async (actions: Actions, values: FormValues) => {
     const account = await actions.change<AddedAccount>('POST', '/accounts', values, `${values['email']} is added.`)
@@ -76,12 +78,14 @@ function Accounts() {
           <div class="actions">
             <AddForm
               title="Add an account"
+              isStrong
               verb="Add"
               fields={fields}
               isBusy={actions.isBusy}
               onSend={values => add(actions, values)}
             />
             <InviteForm actions={actions} />
+            {children}
           </div>
         </>
       )}
@@ -90,11 +94,10 @@ function Accounts() {
 }
 
 function AccountRow({ account, actions }: { account: AccountDetails; actions: Actions }) {
-  const { id, email, name, role, viewer, is_active, email_verified, tenant_slug, created_at } = account
+  const { id, email, name, role, is_active, email_verified, tenant_slug, created_at } = account
   const facts = [
     name ?? undefined,
-    role,
-    viewer ? 'viewer' : undefined,
+    role === 'operator' || tenant_slug !== null ? role : undefined,
     is_active ? undefined : 'disabled',
     email_verified === null && tenant_slug === null ? 'address not confirmed' : undefined,
     tenant_slug === null ? undefined : `of ${tenant_slug}`,
@@ -114,8 +117,7 @@ function AccountRow({ account, actions }: { account: AccountDetails; actions: Ac
           onClick={() => change({ email_verified: true }, `The address ${email} is confirmed.`)}
         />
       ) : null}
-      {isOrdinary && role !== 'operator' ? <RoleButton account={account} change={change} /> : null}
-      {role === 'user' ? <ViewerButton account={account} change={change} /> : null}
+      {isOrdinary && role !== 'operator' ? <RoleSelect account={account} change={change} /> : null}
       {role === 'operator' ? null : <SwitchButton account={account} change={change} />}
     </Record>
   )
@@ -126,31 +128,42 @@ interface ChangeProps {
   change: (body: object, done: string) => void
 }
 
-const roles = {
+const roleTitles = {
   administrator: 'Administrators manage all devices, accounts, API keys and stations.',
   user: 'Users manage only their own devices. Their API keys lose the permission to administer the service for good.',
 }
 
-function RoleButton({ account: { email, role: from }, change }: ChangeProps) {
-  const role = from === 'administrator' ? 'user' : 'administrator'
+/** A change between user and viewer is immediate. A change from or to administrator needs a confirmation. */
+function RoleSelect({ account: { email, role, viewer }, change }: ChangeProps) {
+  const [asked, setAsked] = useState<string>()
+  const current = role === 'user' && viewer ? 'viewer' : role
+  const set = (next: string) =>
+    change(roleFields(next), `${email} is now ${next === 'administrator' ? 'an' : 'a'} ${next}.`)
+  const choose = (next: string) => (role === 'user' && next !== 'administrator' ? set(next) : setAsked(next))
   return (
-    <ConfirmedButton
-      title={`Change the role of ${email} to ${role}?`}
-      text={roles[role]}
-      name={email}
-      verb={`Change role to ${role}`}
-      onConfirm={() => change({ role }, `${email} is now ${role === 'user' ? 'a user' : 'an administrator'}.`)}
-    />
-  )
-}
-
-function ViewerButton({ account: { email, viewer }, change }: ChangeProps) {
-  return (
-    <RowButton
-      name={email}
-      text={viewer ? 'Remove as viewer' : 'Make viewer'}
-      onClick={() => change({ viewer: !viewer }, `${email} ${viewer ? 'is no longer' : 'is'} a viewer.`)}
-    />
+    <>
+      <select
+        aria-label={`Role of ${email}`}
+        value={asked ?? current}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        {roleChoices.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      {asked === undefined ? null : (
+        <ConfirmDialog
+          title={`Change the role of ${email} to ${asked}?`}
+          text={roleTitles[asked === 'administrator' ? asked : 'user']}
+          name={email}
+          verb="Change role"
+          onConfirm={() => set(asked)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </>
   )
 }
 

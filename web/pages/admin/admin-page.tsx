@@ -66,34 +66,38 @@ function AuditSection() {
     <ListSection
       path="/audit"
       noun="entries"
-      itemsOf={(page: AuditPage) => page.entries}
+      itemsOf={({ entries, names }: AuditPage) => entries.map(entry => ({ ...entry, names }))}
       keyOf={entry => entry.id}
-      row={entry => <AuditRow entry={entry} />}
+      row={entry => <AuditRow entry={entry} names={entry.names} />}
     />
   )
 }
 
-function AuditRow({ entry }: { entry: AuditPage['entries'][number] }) {
+function AuditRow({ entry, names }: { entry: AuditPage['entries'][number]; names: AuditPage['names'] }) {
   const facts = auditFacts(entry.details)
-  return (
+  const line = (
     <>
-      <h2 class="deed">{auditSentence(entry)}</h2>
-      <p class="soft">
+      <span class="soft">
         <Moment at={entry.at} />
-      </p>
-      {facts.length === 0 ? null : (
-        <table class="changed">
-          <caption class="unseen">Subject</caption>
-          <tbody>
-            {facts.map(({ name, text }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td>{text}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      </span>
+      <span>{auditSentence(entry, names)}</span>
     </>
+  )
+  if (facts.length === 0) return <p class="deed">{line}</p>
+  return (
+    <details>
+      <summary class="deed">{line}</summary>
+      <table class="changed">
+        <caption class="unseen">Subject</caption>
+        <tbody>
+          {facts.map(({ name, text }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   )
 }

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { DecoderDetails, DecoderPage } from '../../../api/admin/decoder-answers.ts'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { Help } from '../../parts/help.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
@@ -11,21 +12,24 @@ import { DecoderEditor } from './decoder-editor.tsx'
 
 export function DecodersSection() {
   return (
-    <>
-      <p class="soft">
-        A decoder finds device, time and values in messages of a sensor that sends in a format of its own, by MQTT or to
-        the webhook /in/NAME/KEY. Zigbee2MQTT, Tasmota, The Things Stack, weather stations and others need none.
-      </p>
-      <ListSection
-        path="/decoders"
-        noun="decoders"
-        itemsOf={(page: DecoderPage) => page.decoders}
-        keyOf={({ name }) => name}
-        row={(decoder, actions) => <DecoderRow decoder={decoder} actions={actions} />}
-      >
-        {actions => <NewDecoder actions={actions} />}
-      </ListSection>
-    </>
+    <ListSection
+      path="/decoders"
+      noun="decoders"
+      itemsOf={(page: DecoderPage) => page.decoders}
+      keyOf={({ name }) => name}
+      row={(decoder, actions) => <DecoderRow decoder={decoder} actions={actions} />}
+    >
+      {actions => (
+        <>
+          <NewDecoder actions={actions} />
+          <Help name="decoders">
+            A decoder finds device, time and values in messages of a sensor that sends in a format of its own, by MQTT
+            or to the webhook /in/NAME/KEY. Zigbee2MQTT, Tasmota, The Things Stack, weather stations and others need
+            none.
+          </Help>
+        </>
+      )}
+    </ListSection>
   )
 }
 

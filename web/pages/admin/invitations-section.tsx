@@ -9,22 +9,28 @@ import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 
+/** A viewer is a user with one more permission, and so one of the choices. */
+export const roleChoices = [
+  { value: 'user', text: 'User' },
+  { value: 'viewer', text: 'Viewer' },
+  { value: 'administrator', text: 'Administrator' },
+] as const
+
+export function roleFields(role: string) {
+  return role === 'administrator' ? { role } : { role: 'user', viewer: role === 'viewer' }
+}
+
 const fields: FormField[] = [
   { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
-  { name: 'viewer', label: 'Viewer: may read all devices where reads are private', kind: 'check' },
-  {
-    name: 'administrator',
-    label: 'Administrator: manages all devices, accounts, API keys and stations',
-    kind: 'check',
-  },
+  { name: 'role', label: 'Role', kind: 'choice', choices: roleChoices },
   { name: 'mail', label: 'Send a mail with a link', kind: 'check', value: true },
 ]
 
 /** Shows the link of the last invitation once. */
-export function InviteForm({ actions }: { actions: Actions }) {
+export function InviteForm({ actions, isStrong = false }: { actions: Actions; isStrong?: boolean }) {
   const [invited, setInvited] = useState<IssuedInvitation>()
-  const send = async ({ administrator, ...values }: FormValues) => {
-    const body = { ...values, role: administrator === true ? 'administrator' : 'user' }
+  const send = async ({ role, ...values }: FormValues) => {
+    const body = { ...values, ...roleFields(String(role)) }
     const made = await actions.change<IssuedInvitation>('POST', '/invitations', body, `${values['email']} is invited.`)
     setInvited(made)
     return made !== undefined
@@ -39,7 +45,13 @@ export function InviteForm({ actions }: { actions: Actions }) {
           onDone={() => setInvited(undefined)}
         />
       )}
-      <AddForm title="Invite a person" verb="Invite" fields={fields} isBusy={actions.isBusy} onSend={send} />
+      <AddForm
+        title="Invite a person"
+        verb="Invite"
+        fields={fields}
+        {...{ isBusy: actions.isBusy, isStrong }}
+        onSend={send}
+      />
     </>
   )
 }
@@ -53,7 +65,7 @@ export function InvitationsSection() {
       keyOf={invitation => invitation.id}
       row={(invitation, actions) => <InvitationRow invitation={invitation} actions={actions} />}
     >
-      {actions => <InviteForm actions={actions} />}
+      {actions => <InviteForm actions={actions} isStrong />}
     </ListSection>
   )
 }

@@ -1,6 +1,7 @@
 /** The API keys of all people, and their revocation. */
 
 import type { AdminKeyPage } from '../../../api/admin/key-answers.ts'
+import { addressOf } from '../../client/address.ts'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -14,7 +15,13 @@ export function KeysSection() {
       itemsOf={(page: AdminKeyPage) => page.keys}
       keyOf={key => key.id}
       row={(key, actions) => <KeyRow apiKey={key} actions={actions} />}
-    />
+    >
+      {() => (
+        <a class="button" href={addressOf('/account')}>
+          Add a key of your own
+        </a>
+      )}
+    </ListSection>
   )
 }
 

@@ -106,6 +106,7 @@ function NewMetric({ actions, common }: { actions: Actions; common: MetricCatalo
   return (
     <AddForm
       title="Add a metric"
+      isStrong
       verb="Add"
       fields={fields}
       isBusy={actions.isBusy}

@@ -36,6 +36,7 @@ export function StationsSection() {
       {({ isBusy, change }) => (
         <AddForm
           title="Add a station"
+          isStrong
           verb="Add"
           fields={fields}
           isBusy={isBusy}

@@ -36,6 +36,7 @@ export function TenantsSection() {
           )}
           <AddForm
             title="Add a tenant"
+            isStrong
             verb="Add"
             fields={fields}
             isBusy={isBusy}

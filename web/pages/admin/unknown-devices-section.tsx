@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { countText } from '../../../analytics/findings/value-words.ts'
 import type { UnknownDevicePage } from '../../../api/admin/rejection-answers.ts'
 import type { IssuedPassword } from '../../../auth/devices/device.ts'
+import { addressOf } from '../../client/address.ts'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
@@ -23,7 +24,14 @@ export function UnknownDevicesSection() {
       keyOf={({ sender, name }) => `${sender} ${name}`}
       row={(device, actions) => <UnknownDeviceRow device={device} actions={actions} onIssued={setSecret} />}
     >
-      {() => (secret === undefined ? null : <Passwords shown={secret} onDone={() => setSecret(undefined)} />)}
+      {() => (
+        <>
+          {secret === undefined ? null : <Passwords shown={secret} onDone={() => setSecret(undefined)} />}
+          <a class="button" href={addressOf('/docs/sensors')}>
+            How sensors send
+          </a>
+        </>
+      )}
     </ListSection>
   )
 }

@@ -134,7 +134,17 @@ function List({ title, none, state, children, ...rows }: ListProps) {
           </span>
         )}
       </h2>
-      {alerts.length === 0 ? <p class="soft">{none}</p> : <AlertRows {...rows} alerts={alerts} />}
+      {alerts.length > 0 ? null : title === 'Firing' ? (
+        <div class="tools card">
+          <p>{none}</p>
+          <a class="button strong" href={addressOf('/alerts/rules/new')}>
+            New rule
+          </a>
+        </div>
+      ) : (
+        <p class="soft">{none}</p>
+      )}
+      {alerts.length === 0 ? null : <AlertRows {...rows} alerts={alerts} />}
       {children}
     </section>
   )

@@ -71,7 +71,7 @@ function NewChannel({ actions, onSecret }: IssuingProps) {
     return made !== undefined
   }
   return (
-    <AddForm title="Add a channel" verb="Add" fields={kindFields(kind)} isBusy={actions.isBusy} onSend={send}>
+    <AddForm title="Add a channel" isStrong verb="Add" fields={kindFields(kind)} isBusy={actions.isBusy} onSend={send}>
       <ChoiceField label="Kind" value={kind} names={kindNames} onChange={setKind} />
     </AddForm>
   )

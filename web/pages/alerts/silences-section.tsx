@@ -101,6 +101,7 @@ function NewSilenceForm({ actions }: { actions: Actions }) {
   return (
     <AddForm
       title="New silence"
+      isStrong
       verb="Add"
       fields={fields}
       isBusy={actions.isBusy}
