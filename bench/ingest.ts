@@ -77,7 +77,7 @@ const bounds = createBounds()
 /** In time order, each run is later than the runs before. Otherwise all runs share the same days at different times. */
 function createPlans() {
   const spanMs = Math.ceil(rows / devices) * stepMs
-  const runs = (3 * formats.length + 2) * (pairs + 1)
+  const runs = (3 * formats.length + 2) * (pairs + 1) + formats.length
   let run = 0
   return (runOrder: Order, runRows = rows): FleetPlan => {
     const plan = { devices, rows: runRows, seed: Number(options.seed), order: runOrder }
@@ -132,9 +132,7 @@ function createMeter({ store: { query }, service }: BenchService, table: string,
 }
 
 async function bench(): Promise<void> {
-  const settings: Record<string, string> =
-    options.profile === undefined ? {} : { NODE_OPTIONS: profileOptions(options.profile) }
-  const benchService = await startBenchService(hooks, devices, settings)
+  const benchService = await startBenchService(hooks, devices)
   const { store, service, port, environment } = benchService
   const keys = await addKeys(environment['DATABASE_URL'] ?? '', connections)
   await createPostedTables(store)
@@ -157,6 +155,8 @@ async function bench(): Promise<void> {
   const peers = options.peers
     ? await measurePeers(hooks, bodiesOf(nextPlan(order), linesPerBody, linesOf), { connections, runs: pairs, rows })
     : undefined
+  const stored = await ours.count()
+  await service.end('SIGTERM')
   bounds.conclude({
     bench: 'ingest',
     devices,
@@ -164,11 +164,10 @@ async function bench(): Promise<void> {
     order,
     connections,
     pairs,
-    stored: await ours.count(),
+    stored,
     discovery,
     processor,
-    profile:
-      options.profile === undefined ? undefined : await endedProfile(service, options.profile, await ours.count()),
+    profile: options.profile === undefined ? undefined : await profile(options.profile, nextPlan),
     peers,
     hardware: hardware(),
   })
@@ -238,8 +237,18 @@ async function measure(
   })
 }
 
-/** The profiles are written when the process ends. */
-async function endedProfile(service: BenchService['service'], folder: string, stored: number): Promise<object> {
+/** Bodies of each format into a second service: a profiled service takes more processor time, which rates would show. */
+async function profile(folder: string, nextPlan: Parts['nextPlan']): Promise<object> {
+  const benchService = await startBenchService(hooks, devices, { NODE_OPTIONS: profileOptions(folder) })
+  const { service, port, environment } = benchService
+  const keys = await addKeys(environment['DATABASE_URL'] ?? '', connections)
+  const meter = createMeter(benchService, readingsTable, measurementsTable)
+  for (const name of formats) {
+    const format = bulkFormats[name] as BulkFormat
+    await meter.rate(bulkTargetOf(port, keys, format), bodiesOf(nextPlan(order), linesPerBody, format.body))
+  }
+  const stored = await meter.count()
+  // The profiles are written when the process ends.
   await service.end('SIGTERM')
   return fileTimes(folder, stored)
 }
