@@ -41,7 +41,7 @@ const rateMin = 0.8
 const rowsPerArray = 10_000
 const parameters = ['pm1', 'pm25', 'pm10', 'no', 'no2', 'o3', 'so2', 'co']
 const minuteMs = 60_000
-/** So that as many readings of a device fill a time as points of a station. */
+/** The interval gives a device as many readings as a station has points. */
 const readingMs = minuteMs / parameters.length
 
 export async function measureIngest(hooks: Hooks, bounds: Bounds, { rows, pairs }: IngestSetting): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * The air-quality API in a process of its own, for `bench/air-quality.ts`: on a PostgreSQL and a QuestDB that it starts, with
- * stations and an API key. Says where all of it is when it listens; answers each message after it has counted as new
- * points of all stations.
+ * The air-quality API in a separate process, for `bench/air-quality.ts`, with its own PostgreSQL and QuestDB, stations
+ * and an API key. Prints all addresses when it listens. Answers each message after it has counted as new points of all
+ * stations.
  *
  * Usage: node bench/air-quality-server.ts STATIONS
  */

@@ -1,12 +1,10 @@
 /**
- * The data points of an air-quality network: stations with eight parameters, a point a minute. Pages of one station with
- * and without filters, one point, the newest one, and all points as CSV, over HTTP. Results are compared with QuestDB's rows.
- *
- * Baseline: the best plain SQL for the same rows, over `pg` in turn with our requests, for the same station; for the CSV,
- * QuestDB's own export. A list is "new" when points of the station came since it was last asked for, and "known" when it was
- * asked for twice since then.
- *
- * Then what the running means add to a page, and how fast points come in against readings by the same way.
+ * The data points of an air-quality network: stations with eight parameters, a point a minute. Pages of one station
+ * with and without filters, one point, the newest one, and all points as CSV, over HTTP. Results are compared with
+ * QuestDB's rows. Baseline: the best plain SQL for the same rows, over `pg` in turn with our requests, for the same
+ * station. For the CSV, it is QuestDB's own export. A list is "new" if points of the station arrived since the last
+ * request, and "known" after two requests since then. Further: the cost of running means on a page, and the rate of
+ * points against readings by the same way.
  *
  * Usage: node bench/air-quality.ts [stations] [days] [samples] [rounds] [rows]
  */
@@ -56,7 +54,7 @@ interface Bench {
   pointsCame(): Promise<void>
 }
 
-/** Made inside QuestDB, a day at a time; `from` is the number of the first series, and the others follow it. */
+/** Rows made inside QuestDB, a day at a time. `from` is the number of the first series, which the others follow. */
 async function fill(client: pg.Client, from: number): Promise<void> {
   const seriesCount = stationCount * parameterCount
   for (let day = 0; day < days; day++) {

@@ -182,7 +182,7 @@ async function measureNotified({ service, port, requests }: BenchService): Promi
   )
 }
 
-/** The prepared request of a device, with a temperature beyond the threshold; when it was acknowledged. */
+/** Sends the prepared request of a device, with a temperature beyond the threshold. Returns the time of its acknowledgement. */
 async function putHot(url: string, request: string): Promise<number> {
   const authorization = /authorization: (.*)\r/.exec(request)?.[1] ?? ''
   const body = JSON.stringify({ ...JSON.parse(request.slice(request.indexOf('\r\n\r\n'))), temperature: 70 })

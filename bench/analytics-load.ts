@@ -129,7 +129,7 @@ async function askLightly(
 }
 
 /**
- * Since the last look; from the histogram that the service's metrics are made of, which holds whole times between ticks of
+ * The p99 since the last call, from the histogram of the service's metrics, which counts whole times between ticks of
  * ten milliseconds.
  */
 export async function takeLoopP99Ms({ url }: Service): Promise<number> {

@@ -1,9 +1,10 @@
 /**
- * The analyses over HTTP, on the whole service with both databases: how long each takes when nothing is cached, against
- * plain SQL that fetches the readings it is made of, and when it is; then fifty at a time while readings come in. Every
- * response is verified against the properties of the generated devices.
+ * The analyses over HTTP, on the whole service with both databases: the time of each without a cache, against plain
+ * SQL that fetches the same readings, and with one. Then fifty run at a time while readings arrive. Every response is
+ * verified against the properties of the generated devices.
  *
- * "Cold" is the first query of its kind for a device. The code is warm: the first devices of each kind are not counted.
+ * "Cold" is the first query of its kind for a device. The code is warm: the first devices of each kind are not
+ * counted.
  *
  * Usage: node bench/analytics.ts [devices with a month] [devices with a year] [seconds of load]
  */

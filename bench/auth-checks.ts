@@ -24,7 +24,7 @@ const keyMin = 0.8
 const startMax = 1.5
 const bytesPerKeyMax = 1500
 
-/** Adds accounts up to this number, with a key each; returns the keys of those that it has added. */
+/** Adds accounts up to this number, with a key each. Returns the keys of the new accounts. */
 async function addAccounts(pool: Store['postgres'], from: number, to: number): Promise<string[]> {
   const rowsPerCall = 10_000
   const texts: string[] = []

@@ -1,7 +1,6 @@
 /**
- * The account parts in a process of their own, for `bench/auth.ts`: a route that asks for an API key, and the same route
- * that asks for nothing. Gets `AuthOrder`s from its parent and answers each with an `AuthResult`, the first one when it
- * listens.
+ * The account parts in a separate process, for `bench/auth.ts`: a route with an API key, and the same route without.
+ * Gets `AuthOrder`s from its parent and answers each with an `AuthResult`, the first one when it listens.
  */
 
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * The cost of authentication, and of logins for other requests. Session cookies against the decoder of `@auth/core`;
- * API keys against the same route without a check, with few and many accounts; readings during a hundred logins against
- * the same load without them; a login against the bare hash.
+ * The cost of authentication, and of logins for other requests. Session cookies against the decoder of `@auth/core`.
+ * API keys against the same route without a check, with few and many accounts. Readings during a hundred logins
+ * against the same load without them. A login against the bare hash.
  *
  * Usage: node bench/auth.ts [accounts with a key each] [connections] [pairs] [seconds]
  */

@@ -1,6 +1,6 @@
 /**
- * Live readings at a steady rate while a backlog comes in by bulk bodies, against the same live load alone; and a backlog
- * scattered over many days. The latency of a live reading counts from the moment at which it was due.
+ * Live readings at a steady rate during a backlog of bulk bodies, against the same live load alone, and a backlog
+ * scattered over many days. The latency of a live reading counts from its due time.
  *
  * Usage: node bench/backfill.ts [--rows 5000000] [--rate 2000] [--seconds 20] [--connections 4] [--days 60]
  */

@@ -4,7 +4,7 @@ import { max, quantile } from 'simple-statistics'
 import { printResult, round } from './measure.ts'
 
 export interface Bounds {
-  /** A ratio that must not be larger. `more` says what a reader needs beside it, such as the milliseconds behind it. */
+  /** A ratio with an upper limit. `more` has further figures for the reader, such as its milliseconds. */
   atMost(name: string, ratio: number, bound: number, more?: object): void
   /** One that must not be smaller. */
   atLeast(name: string, ratio: number, bound: number, more?: object): void
@@ -12,7 +12,7 @@ export interface Bounds {
   p95(name: string, ms: readonly number[], yardstickMs: number, bound: number, more?: object): void
   /** A condition that holds on any machine, such as a complete store. */
   must(name: string, holds: boolean): void
-  /** Prints the result with all figures; the bench fails when something was missed. */
+  /** Prints the result with all figures. The bench fails if a limit was missed. */
   conclude(result: object): void
 }
 

@@ -6,7 +6,7 @@ import { createKeyText, digestOf, prefixOf } from '../auth/keys/key-text.ts'
 import { type FleetPlan, type SentReading, sentReadings } from './fleet.ts'
 import type { BulkFormat } from './ingest-formats.ts'
 
-/** A connection's target; each may have another credential. */
+/** A connection's target. Each may have another credential. */
 export interface BulkTarget {
   /** One for each connection. */
   connections: RequestOptions[]

@@ -1,7 +1,7 @@
 /**
- * Processor time of a reading with a topic as the journal, by process, next to the service with its journal on local segments:
- * single readings over HTTP, and bulk bodies. What a reading costs is the slope between runs of two sizes, without what the
- * processes take when nothing comes in; the rest of a run stands apart.
+ * Processor time of a reading with a topic as the journal, by process, next to the service with its journal on local
+ * segments: single readings over HTTP, and bulk bodies. The cost of a reading is the slope between runs of two sizes,
+ * without the idle cost of the processes. The rest of a run is printed separately.
  */
 
 import { median } from 'simple-statistics'

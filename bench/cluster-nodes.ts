@@ -1,6 +1,6 @@
 /**
- * Processor time of a reading with one, two and four processes that take requests, and how long a revocation waits for one that
- * was killed. Each of them reads the topic to its end, so what a reading costs has a part that grows with their number.
+ * Processor time of a reading with one, two and four processes that take requests, and the wait of a revocation for a
+ * killed process. Each process reads the whole topic, so a part of a reading's cost grows with their number.
  */
 
 import { median } from 'simple-statistics'
@@ -95,7 +95,7 @@ async function idleTimes(cluster: Cluster): Promise<ProcessTimes> {
   return timesSince(before, processTimes(pids))
 }
 
-/** The readings go to one process after the other, while all of them read the topic; until QuestDB shows all. */
+/** The readings go to one process after the other, while all of them read the topic. The run ends when QuestDB shows all. */
 async function run(
   cluster: Cluster,
   send: Send,

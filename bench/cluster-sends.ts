@@ -12,7 +12,7 @@ export interface Receiver {
   keys: readonly string[]
 }
 
-/** Resolves with the number of readings that were acknowledged; `share` 1 is the larger size. */
+/** Resolves with the number of acknowledged readings. `share` 1 is the larger size. */
 export type Send = (to: Receiver, share: number) => Promise<number>
 
 export const bulkConnectionCount = 4
@@ -32,7 +32,7 @@ export async function createSingleSend(hooks: Hooks, seconds: number): Promise<S
   }
 }
 
-/** Bodies of line protocol; each run is later than those before, of so many. */
+/** Bodies of line protocol. Each run is later than its predecessors. */
 export function createBulkSend({ rows, deviceCount }: { rows: number; deviceCount: number }, runs: number): Send {
   const format = bulkFormats['line-protocol'] as BulkFormat
   const runsMs = Math.ceil(rows / deviceCount) * stepMs

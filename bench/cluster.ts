@@ -1,10 +1,11 @@
 /**
- * Kafka as the journal: the journal on a topic against the same journal on local segments, what a reading costs in processor
- * time by process, also with several that take requests, how soon another process takes readings to QuestDB when the one that did is killed or frozen, how soon reads
- * are answered by another replica when one is killed or frozen, and how long acknowledgements pause when the leader of three brokers is killed. Verifies that all that was acknowledged is stored, once.
+ * Kafka as the journal: the journal on a topic against the same journal on local segments, the processor time of a
+ * reading by process, with one and several that take requests, the time until another process forwards in place of a
+ * killed or frozen one, the time until another replica serves reads, and the pause of acknowledgements when the leader
+ * of three brokers is killed. Verifies that all acknowledged readings are stored once.
  *
- * Usage: node bench/cluster.ts [--only journals,costs,takeover,nodes,replicas,loss] [--pairs 3] [--seconds 3] [--batch 10000] [--rows 800000]
- *   [--devices 1000] [--takeovers 1]
+ * Usage: node bench/cluster.ts [--only journals,costs,takeover,nodes,replicas,loss] [--pairs 3] [--seconds 3] [--batch
+ * 10000] [--rows 800000] [--devices 1000] [--takeovers 1]
  */
 
 import { loadavg } from 'node:os'

@@ -21,7 +21,7 @@ interface Listed {
   group: Group
 }
 
-/** The condition on a file; `moduleId` is undefined to match a whole group. */
+/** The condition on a file. `moduleId` is undefined to match a whole group. */
 type Filter = (group: Group, moduleId: string | null | undefined) => boolean
 
 export interface TestQuery {
@@ -76,7 +76,7 @@ function group(generated: Iterable<GeneratedFile>): { files: Listed[]; groups: G
     ofFile.count++
     files.push({ id: file.id, createdOn: file.created_on, moduleId: file.edx_module_id, group: ofFile })
   }
-  // Newest first; the texts have one form, and so the order of the times.
+  // Newest first. All texts have one form, so they sort like the times.
   files.sort((a, b) => (a.createdOn === b.createdOn ? b.id - a.id : a.createdOn < b.createdOn ? 1 : -1))
   return { files, groups: [...groups.values()] }
 }

@@ -1,10 +1,9 @@
 /**
  * The content-file listing with half a million files: the import by the command line, then pages by every kind of
- * filter, some alone and some together, at random offsets, in two sizes. A sample of the responses is compared with the
- * generated files.
- *
- * Baselines: the same lines inserted as JSON by plain SQL; a bare Fastify route that sends the bytes of a page, on as
- * many connections; for the import, the event loop of the idle service. A page of an unfiltered list in SQL is printed for comparison.
+ * filter, alone and combined, at random offsets, in two sizes. A sample of the responses is compared with the
+ * generated files. Baselines: the same lines inserted as JSON by plain SQL, and a bare Fastify route that sends the
+ * bytes of a page, on as many connections. The import is compared with the event loop of the idle service. A page of
+ * an unfiltered list in SQL is printed for comparison.
  *
  * Usage: node bench/content-files.ts [files] [connections] [seconds for each kind]
  */
@@ -40,7 +39,7 @@ const loopMax = 30
 const pageMax = 20
 const idleMs = 3000
 const limits = [10, 100]
-/** For each kind and size. */
+/** Queries for each kind and size. */
 const queriesPerKind = 200
 const queriesVerified = 10
 const sqlPages = 300
@@ -105,7 +104,7 @@ async function takeIdleLoopP99Ms(service: Service): Promise<number> {
   return await takeLoopP99Ms(service)
 }
 
-/** The same lines into a table of JSON with the same key, as many at a time; the seconds that it takes. */
+/** Inserts the same lines into a table of JSON with the same key, as many at a time. Returns the seconds. */
 async function insertPlainly(databaseUrl: string, file: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -19,7 +19,7 @@ export function profileOptions(folder: string): string {
   return `--cpu-prof --cpu-prof-dir=${folder}`
 }
 
-/** Microseconds for each of `rows`, of the files that took most, by thread; samples of a processor that others had count too. */
+/** Microseconds for each of `rows`, by thread, of the most expensive files. Samples count even while others had the processor. */
 export function fileTimes(folder: string, rows: number): Record<string, Record<string, number>> {
   const threads: Record<string, Record<string, number>> = {}
   for (const file of readdirSync(folder).filter(name => name.endsWith('.cpuprofile'))) {

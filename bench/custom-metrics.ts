@@ -1,6 +1,6 @@
 /**
- * `stats_data` of devices with 15 metrics, ten of them gauges without a column, against devices that have the five: 30 days of one
- * reading a minute, in turns, each device once, nothing from a cache. Means and counts are compared with QuestDB's own.
+ * `stats_data` of devices with 15 metrics, ten of them gauges without a column, against devices with the five: 30 days
+ * of one reading a minute, in turns, each device once, uncached. Means and counts are compared with QuestDB's own.
  *
  * Usage: node bench/custom-metrics.ts [--pairs 7]
  */
@@ -21,7 +21,7 @@ import { type BenchStore, startBenchStore, untilApplied } from './store.ts'
 
 const { values: options } = parseArgs({ options: { pairs: { type: 'string', default: '7' } } })
 const pairs = Number(options.pairs)
-/** The first turns find out what code is worth compiling. */
+/** The first turns let the compiler find hot code. */
 const warmUps = 2
 const readings = 30 * 1440
 const customCount = 10
@@ -89,7 +89,7 @@ async function bench(): Promise<void> {
     now: () => lastMs + 30_000,
     revision: () => 0,
     log: silentLog,
-    // Only a hang is given up, however slow the machine is.
+    // The limit only ends a hang, also on a slow machine.
     limits: { timeoutMs: 600_000 },
   })
   hooks.teardown(() => query.close())

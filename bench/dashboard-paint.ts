@@ -1,6 +1,6 @@
 /**
  * The first contentful paint of the pages in Chromium, against a static page of the same size: the rendered document,
- * padded to the bytes that the page loaded. Also prints the time of the first row or line.
+ * padded to the loaded bytes of the page. Also prints the time of the first row or line.
  */
 
 import { createServer } from 'node:http'

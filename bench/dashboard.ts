@@ -1,8 +1,8 @@
 /**
  * The pages' requests and their cost: `/api/fleet` with 1,000 and 100,000 devices, and with 40 custom metrics each,
- * against a Fastify route that sends the same bytes; a month of minutes by `/api/readings` as CSV against QuestDB's
- * export; single readings with and without clients of `/api/events`; the first paint in Chromium against a page of the
- * same size without script. Runs alternate; figures are medians of pairs.
+ * against a Fastify route that sends the same bytes. A month of minutes by `/api/readings` as CSV against QuestDB's
+ * export. Single readings with and without clients of `/api/events`. The first paint in Chromium against a page of the
+ * same size without script. Runs alternate. Figures are medians of pairs.
  *
  * Usage: node bench/dashboard.ts [--only fleet,readings,events,paint] [--pairs 5] [--seconds 3]
  */
@@ -49,7 +49,7 @@ const minuteMs = 60_000
 
 const bounds = createBounds()
 
-/** The rates of two loads in turns; the first turn of each only warms up. */
+/** The rates of two loads in turns. The first turn of each only warms up. */
 async function inTurns(ours: () => Promise<number>, yardstick: () => Promise<number>) {
   await ours()
   await yardstick()
@@ -165,7 +165,7 @@ async function measureReadings(hooks: Hooks): Promise<void> {
   note('/api/readings, a month of minutes as CSV, times QuestDB alone', 0.7, rates)
 }
 
-/** `paths`: what the clients ask for. */
+/** `paths`: the requests of the clients. */
 async function withClients(port: number, paths: string[], work: () => Promise<number>) {
   const clients = fork(new URL('./event-clients.ts', import.meta.url))
   try {

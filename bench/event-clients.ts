@@ -16,7 +16,7 @@ const marker = Buffer.from('event: reading')
 let responses: IncomingMessage[] = []
 let received = 0
 
-/** A marker that is cut by the end of a chunk is not counted; chunks are long. */
+/** A marker that is cut by the end of a chunk is not counted, since chunks are long. */
 function countIn(chunk: Buffer): void {
   for (let at = chunk.indexOf(marker); at !== -1; at = chunk.indexOf(marker, at + marker.length)) received++
 }

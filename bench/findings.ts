@@ -1,7 +1,7 @@
 /**
- * Processor time of findings: for one device beside the rest of its `stats_data`, 30 days of minutes; and for 1,000
- * devices from hourly means against one cold `stats_data`, as is whether a gauge of each is unusual. No database, medians
- * of turns.
+ * Processor time of findings: for one device beside the rest of its `stats_data`, with 30 days of minutes. For 1,000
+ * devices, findings from hourly means and the check for unusual gauges are compared with one cold `stats_data`. There
+ * is no database. Figures are medians of turns.
  *
  * Usage: node bench/findings.ts [--turns 15] [--devices 1000]
  */
@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
 })
 const turns = Number(options.turns)
 const devices = Number(options.devices)
-/** The first turns find out what code is worth compiling. */
+/** The first turns let the compiler find hot code. */
 const warmUps = 5
 const hourMs = 3_600_000
 const withFindingsMax = 1.25

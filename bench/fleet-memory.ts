@@ -1,4 +1,4 @@
-/** Bytes that the state of a fleet takes in memory for a device, beside what the registry has of it; every device has sent readings. */
+/** Bytes of memory that the state of a fleet takes for a device, beside the registry's. Every device has sent readings. */
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -49,7 +49,7 @@ function readingsOf(deviceCount: number, timeUs: number): StoredReadings {
 function heldBytes(): NodeJS.MemoryUsage {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
-  // The first one frees what the buffers of the second one are held by.
+  // The first collection frees the holders of the second one's buffers.
   gc()
   gc()
   return process.memoryUsage()

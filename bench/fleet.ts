@@ -14,7 +14,7 @@ export type Order = (typeof orders)[number]
 
 export interface FleetPlan {
   devices: number
-  /** Different readings; duplicates come on top. */
+  /** Different readings. Duplicates are added to them. */
   rows: number
   seed: number
   order: Order
@@ -73,7 +73,7 @@ function createFleet({ devices, rows, seed, startMs, endMs }: FleetPlan) {
   }
 }
 
-/** The indexes in the order of arrival. What waits has a bound: the devices times the longest delay. */
+/** The indexes in the order of arrival. Waiting readings are bounded: the devices times the longest delay. */
 function* arrivals({ devices, rows, seed }: FleetPlan): Generator<number> {
   const uniform = createUniform(seed + 1)
   const outages = createOutages(Math.ceil(devices / devicesPerSite), uniform)

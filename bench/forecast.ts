@@ -25,7 +25,7 @@ const historyHours = 56 * 24
 const ratioMin = 50
 /** Percentage points between an interval's coverage and its nominal share. */
 const coverageOffMax = 0.05
-/** The first calls find out what code is worth compiling. */
+/** The first calls let the compiler find hot code. */
 const warmUps = 5
 
 const { hooks, closeAll } = createHooks()

@@ -1,6 +1,6 @@
 /**
- * A backlog in the journal until QuestDB has applied it, against bodies of the same rows that were encoded beforehand and
- * are posted over as many connections, in turns; and against the official client's own loop.
+ * A backlog in the journal until QuestDB has applied it, against pre-encoded bodies of the same rows that are posted
+ * over as many connections, in turns, and against the official client's own loop.
  *
  * Usage: node bench/forward.ts [rows] [devices] [sync|nosync] [pairs]
  */

@@ -3,7 +3,7 @@
 import { connect } from 'node:net'
 
 export interface HttpConnection {
-  /** Resolves with the body; rejects unless the status is 200. */
+  /** Resolves with the body. Rejects unless the status is 200. */
   get(path: string): Promise<Buffer>
   close(): void
 }

@@ -2,8 +2,8 @@
  * Bulk bodies until they are acknowledged and visible in QuestDB, against the same readings as line protocol posted to
  * QuestDB's `/write`, with an equal table and as many connections, in turns. The order `scattered` also compares with
  * our rate in time order, and line protocol with five custom values per row with both tables in QuestDB. The service
- * knows the devices; the first pair, in which QuestDB discovers them, is printed apart. A quarter-size run separates
- * the cost of a reading from a run's, in processor time by thread.
+ * knows the devices. The first pair, in which QuestDB discovers them, is printed separately. A quarter-size run
+ * separates the cost of a reading from a run's, in processor time by thread.
  *
  * Usage: node bench/ingest.ts [--format line-protocol,csv,ndjson] [--devices 1000] [--rows 1600000] [--connections 4]
  * [--pairs 5] [--order time|scattered|fleet] [--days 60] [--seed 1] [--lines 10000] [--profile folder] [--peers]
@@ -179,7 +179,7 @@ interface Parts {
   questdb: BulkTarget
   targetOf: (format: BulkFormat) => BulkTarget
   nextPlan: ReturnType<typeof createPlans>
-  /** By format. */
+  /** Discovery figures by format. */
   discovery: Record<string, object>
   processor: Record<string, object>
 }

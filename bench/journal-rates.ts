@@ -1,4 +1,4 @@
-/** The journal on a topic of one broker against the same journal on local segments: single readings, and batches; in turns. */
+/** The journal on a topic of one broker against the same journal on local segments, in turns: single readings, and batches. */
 
 import { median } from 'simple-statistics'
 import type { Bounds } from './bounds.ts'

@@ -15,12 +15,12 @@ export interface AnomalyScore {
 }
 
 const falseWeight = 0.11
-/** So many of its own lengths behind a window, a false alarm counts in full. */
+/** A false alarm counts in full from this many window lengths after a window. */
 const tailLengths = 3
 
 /**
  * Scores detections at ascending times by the standard profile of the Numenta benchmark (Lavin and Ahmad 2015). The
- * first one within a window counts by how early it is, a miss −1, a false alarm up to −0.11, less shortly behind a
+ * first one within a window counts by its earliness, a miss −1, a false alarm up to −0.11, less shortly after a
  * window.
  */
 export function anomalyScore(detectionsMs: readonly number[], windows: readonly Window[]): AnomalyScore {
@@ -51,7 +51,7 @@ function sigmoid(position: number): number {
   return 2 / (1 + Math.exp(5 * position)) - 1
 }
 
-/** So many places a change may be off. */
+/** A change may be off by this many places. */
 const margin = 5
 
 export interface ChangeScore {

@@ -1,11 +1,12 @@
 /**
- * What the detectors and the forecast are worth on labelled series, in a folder of one's own:
+ * The scores of the detectors and the forecast on labelled series, in a given folder:
  *
- *  - anomalies: CSV files of time and value, and `labels.json` with the windows of each (`{"pump.csv": [["2026-01-01 10:00", "…"]]}`),
- *    as of the Numenta benchmark, folders included;
- *  - changes: JSON files with `series[0].raw`, and `annotations.json` with the places that people have marked
- *    (`{"name": {"1": [60]}}`), as of the Turing change point dataset;
- *  - forecasts: `name-train.csv` and `name-test.csv` with a series a row behind its name, as of the M4 competition, of hours.
+ *  - anomalies: CSV files of time and value, and `labels.json` with the windows of each (`{"pump.csv": [["2026-01-01
+ *    10:00", "…"]]}`), in the format of the Numenta benchmark, folders included
+ *  - changes: JSON files with `series[0].raw`, and `annotations.json` with places marked by people (`{"name": {"1":
+ *    [60]}}`), in the format of the Turing change point dataset
+ *  - forecasts: `name-train.csv` and `name-test.csv` with a series a row after its name, in the format of the M4
+ *    competition, of hours.
  *
  * Usage: node bench/judgement.ts <folder>
  */
@@ -96,7 +97,7 @@ function labelled(path: string, windows: readonly (readonly [string, string])[])
   }
 }
 
-/** ISO 8601, a blank in place of the T, or seconds or milliseconds since 1970; UTC where no zone is said. */
+/** ISO 8601, a blank in place of the T, or seconds or milliseconds since 1970. The default zone is UTC. */
 function timeOf(text: string): number {
   const number = Number(text)
   if (!Number.isNaN(number)) return number > 1e11 ? number : number * 1000
@@ -178,7 +179,7 @@ function judgeForecasts(folder: string): Record<string, unknown>[] {
   })
 }
 
-/** Each row is a name and its values; the first row is a header. */
+/** Each row is a name and its values. The first row is a header. */
 function seriesOf(path: string): [string, Float64Array][] {
   return rowsOf(path)
     .slice(1)

@@ -1,7 +1,8 @@
 /**
- * Memory of the service's process while a body of a gigabyte comes in, as CSV, as NDJSON, as a JSON array and as CSV that is stored as a
- * whole, after a smaller one that has started the threads; and the delay of its event loop and the longest turn of its main
- * thread meanwhile, in processor time, also beside a small body that swells to one without readings.
+ * Memory of the service's process during a body of a gigabyte, as CSV, as NDJSON, as a JSON array and as CSV that is
+ * stored as a whole, after a smaller one that has started the threads. Also the delay of its event loop and the
+ * longest turn of its main thread, in processor time, and both beside a small body that decompresses to one without
+ * readings.
  *
  * Usage: node bench/large-body.ts [--bytes 1073741824]
  */
@@ -68,7 +69,7 @@ function* piecesOf(run: number): Generator<SentReading[]> {
   }
 }
 
-/** A piece of the body that `written` begins with; the JSON array and the header of CSV belong to the whole. */
+/** The part of the body that `written` begins with. The JSON array and the header of CSV belong to the whole. */
 function textOf(name: string, { body }: BulkFormat, readings: SentReading[], isFirst: boolean): string {
   const text = body(readings)
   if (name === 'json') return `${isFirst ? '[' : ','}${text.slice(1, -1)}`

@@ -1,6 +1,6 @@
 /**
- * Latency of acknowledgements at 10, 50 and 90 % of peak load, measured from the scheduled send time:
- * against a bare Fastify route that parses the same JSON, at the same rates, in turns.
+ * Latency of acknowledgements at 10, 50 and 90 % of peak load, measured from the scheduled send time, against a bare
+ * Fastify route that parses the same JSON, at the same rates, in turns.
  *
  * Usage: node bench/latency.ts [connections] [seconds] [runs]
  */

@@ -15,8 +15,8 @@ export interface LoadOrder {
   /** Whole requests, taken in turns. */
   requests: string[]
   /**
-   * Requests in all, evenly spread over time, whether or not the answers keep up: the latency then counts from the moment
-   * at which a request was due. Undefined sends the next request when the last one is answered.
+   * Total requests per second, evenly spread over time and independent of the answers: the latency counts from the due
+   * time of a request. undefined sends the next request when the last one is answered.
    */
   perSecond?: number
 }
@@ -63,8 +63,8 @@ function dueMs({ order, sent, startedMs }: Run): number {
 }
 
 /**
- * A connection that the other side has accepted, as any response shows: to accept a thousand takes it a
- * tenth of a second, and requests that are measured shall not stand behind that.
+ * Opens a connection and waits for a response, which shows that it is accepted. Accepting a thousand takes a tenth of
+ * a second that must not be measured.
  */
 function open({ host, port }: LoadOrder): Promise<Socket> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
- * People who log in all the time, in a process of their own: each sends the next request when the last one is answered,
- * and after a 503 when its `Retry-After` says. Begins at the first message of its parent and answers with a `LoginResult`
- * at the second.
+ * People who log in all the time, in a separate process: each sends the next request when the last one is answered,
+ * and after a 503 when its `Retry-After` says. Begins at the first message of its parent and answers with a
+ * `LoginResult` at the second.
  */
 
 import { Agent, request } from 'node:http'

@@ -56,7 +56,7 @@ function folderMegabytes(folder: string): number {
   return sum([0, ...entries.map(entry => statSync(join(entry.parentPath, entry.name)).blocks * 512)]) / 1e6
 }
 
-/** One of every device in each interval, evenly; returns how many. */
+/** Sends one reading of every device in each interval, evenly. Returns their number. */
 async function sendReadings(service: Service, deviceCount: number): Promise<number> {
   let sent = 0
   const startedMs = performance.now()

@@ -1,5 +1,5 @@
 /**
- * Made readings of five metrics with what the analytics have to find again: a cycle of a day, humidity that follows the
+ * Made readings of five metrics with features that the analytics must find: a daily cycle, humidity that follows the
  * temperature an hour later, single losses, long gaps, and missing values of one metric.
  */
 
@@ -14,7 +14,7 @@ export interface MadeSeries {
   readonly days: number
   readonly endMs: number
   readonly stepMs: number
-  /** Only temperature, humidity and pressure. */
+  /** The series have only temperature, humidity and pressure. */
   readonly isWithoutBattery?: boolean
 }
 
@@ -80,7 +80,7 @@ export function* madeReadings(series: MadeSeries): Generator<MadeReading> {
   const { device, days, endMs, stepMs, isWithoutBattery = false } = series
   const uniform = createUniform(device.number)
   const normal = () => (uniform() + uniform() + uniform() + uniform() - 2) * Math.sqrt(3)
-  // Short gusts show the lag to the minute; a daily cycle alone does not.
+  // Short gusts show the lag to the minute, unlike a daily cycle alone.
   const gusts = createRedNoise(normal, stepMs, hourMs / 3)
   const air = createRedNoise(normal, stepMs, 48 * hourMs)
   const secondMs = (7919 * device.number) % (0.9 * stepMs)

@@ -31,7 +31,7 @@ const settleMs = 20_000
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 
-/** The metrics that there is room for beside the built-in ones; each device has some of them, spread over all. */
+/** Adds as many metrics as fit beside the built-in ones. Each device has some of them, spread over all. */
 async function addSeries(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -14,7 +14,7 @@ export interface MqttLoadOrder {
   seconds: number
   /** One for each client. */
   clients: { device: string; password: string; payload: string }[]
-  /** Before the device; default is `readings/`. */
+  /** The topic before the device, by default `readings/`. */
   topicPrefix?: string
 }
 

@@ -1,6 +1,7 @@
 /**
- * Durable readings by MQTT at QoS 1 against a broker that stores nothing, and messages of Zigbee2MQTT against the same values
- * in our own JSON: alternating, the median of the pairs. Then it verifies that QuestDB has every acknowledged row.
+ * Durable readings by MQTT at QoS 1 against a broker that stores nothing, and messages of Zigbee2MQTT against the same
+ * values in our own JSON: alternating, the median of the pairs. Then it verifies that QuestDB has every acknowledged
+ * row.
  *
  * Usage: node bench/mqtt.ts [clients] [pairs] [seconds]
  */

@@ -79,7 +79,7 @@ interface PeerPlan {
   rows: number
 }
 
-/** Readings a second until they are shown, by peer; `not installed` for those that this machine lacks. */
+/** Readings a second until they are shown, by peer. `not installed` marks peers that this machine lacks. */
 export async function measurePeers(hooks: Hooks, bodies: readonly Buffer[], plan: PeerPlan): Promise<object> {
   const rates: Record<string, object | string> = {}
   for (const [name, peer] of Object.entries(peers)) {

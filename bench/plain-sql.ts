@@ -7,7 +7,7 @@ import type { BenchStore } from './store.ts'
 
 const samplesMax = 5
 
-/** Milliseconds; the median of some devices, each asked twice, for the first finds the rows on the disk. */
+/** Milliseconds, as the median of some devices. Each is queried twice, since the first query reads the rows from disk. */
 export async function plainSqlMs(
   { questdb }: BenchStore,
   devices: readonly MadeSeries[],

@@ -1,7 +1,7 @@
 /**
- * Durable single readings by `PUT /api/log` against a bare Fastify route that only parses the same JSON, and readings with
- * ten custom values against those without: in turns, the median of the pairs. Then it verifies that QuestDB has every
- * acknowledged row, and every custom value.
+ * Durable single readings by `PUT /api/log` against a bare Fastify route that only parses the same JSON, and readings
+ * with and without ten custom values: in turns, the median of the pairs. Then it verifies that QuestDB has every
+ * acknowledged row and custom value.
  *
  * Usage: node bench/put.ts [connections] [pairs] [seconds]
  */

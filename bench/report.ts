@@ -36,7 +36,7 @@ const Processor = z.object({
   ),
 })
 
-/** The output of one benchmark; `skipped` is the reason for no run. */
+/** The output of one benchmark. `skipped` is the reason for no run. */
 export interface BenchResult {
   name: string
   seconds: number
@@ -99,7 +99,7 @@ export function tableOf(results: readonly BenchResult[]): string {
   return textOf([header, ...results.flatMap(rowsOf)])
 }
 
-/** A Markdown table, padded so that it is readable as text too; its first row is its header. */
+/** A Markdown table, padded so that it is readable as text too. Its first row is its header. */
 function textOf(rows: readonly string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map(row => row[column]?.length ?? 0)))
   const [head = '', ...body] = rows.map(row => lineOf(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))))

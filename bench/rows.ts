@@ -11,7 +11,7 @@ import { type DeviceRef, readingLengthMax, readings, writeReading } from '../ing
 export interface Rows {
   count: number
   deviceCount: number
-  /** Time of the first row; the devices send once a minute, one after the other. */
+  /** Time of the first row. The devices send once a minute, one after the other. */
   startUs: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: runs the benchmarks one after the other, prints a table of their figures and writes all that they
- * printed to a file, with machine, versions and commit. Exit status 1 if a limit was missed or a benchmark failed.
+ * `npm run bench`: runs the benchmarks one after the other, prints a table of their figures and writes their whole
+ * output to a file, with machine, versions and commit. Exit status 1 if a limit was missed or a benchmark failed.
  *
  * Usage: npm run bench -- [--only put,ingest] [--output bench-results.json] [--page figures.md] [--python path]
  *        npm run bench -- NAME [arguments of that benchmark]

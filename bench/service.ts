@@ -47,7 +47,7 @@ export function deviceName(index: number): string {
   return `logger ${index}`
 }
 
-/** So many in all, where there are `present` ones. */
+/** The total number of devices, including the `present` ones. */
 export async function addDevices(service: Service, deviceCount: number, present = 0): Promise<Credentials[]> {
   const added: Credentials[] = []
   for (let from = present; from < deviceCount; from += devicesPerCall) {

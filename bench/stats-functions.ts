@@ -28,8 +28,8 @@ const runs = 15
 const dayMs = 86_400_000
 
 /**
- * One line for each function. An answer makes the transforms once for both kinds of correlation; here each makes its own.
- * `referenceMs`: what the script took, by the names of its parts.
+ * One line for each function. An answer makes the transforms once for both kinds of correlation, while here each makes
+ * its own. `referenceMs`: times of the script, by the names of its parts.
  */
 export function measureFunctions(
   made: MadeSeries,
@@ -126,7 +126,7 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
     },
     hampel: { points: gridded, work: () => metrics.map(metric => hampelClean(fine.means[metric])) },
     periodogram: { points: gridded, work: () => straight.map(createPeriodogram(hannWindow(cells))) },
-    // Up to five cycles of each metric with their backgrounds; the reference scans for one.
+    // Up to five cycles of each metric with their backgrounds. The reference scans for one.
     lomb_scargle: {
       points: gridded,
       work: () => {

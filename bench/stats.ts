@@ -1,7 +1,8 @@
 /**
  * `stats_data` against a Python script that fetches the same rows and computes the same figures by pandas, scipy,
- * statsmodels and astropy: in turns, each device once, nothing from a cache, the median of the pairs. Every figure is
- * compared, of devices with five metrics and with three. Then, a line each, the functions that cost most against what the script took for the same.
+ * statsmodels and astropy: in turns, each device once, uncached, the median of the pairs. Every figure is compared, of
+ * devices with five metrics and with three. Then it prints the most expensive functions, a line each, against the
+ * script's times.
  *
  * Usage: node bench/stats.ts [--python path] [--pairs 7]
  */
@@ -22,7 +23,7 @@ const { values: options } = parseArgs({
   options: { python: { type: 'string', default: 'python3' }, pairs: { type: 'string', default: '7' } },
 })
 const pairs = Number(options.pairs)
-/** The first turns find out what code is worth compiling. */
+/** The first turns let the compiler find hot code. */
 const warmUps = 3
 const days = 30
 const stepMs = 60_000
@@ -178,7 +179,7 @@ function conclude(reference: Reference, { theirs }: Pairs): void {
     bench: 'stats',
     days,
     pairs,
-    /** statsmodels' autocorrelation with gaps for one metric; the ratio leaves it out. */
+    /** statsmodels' autocorrelation with gaps for one metric, which the ratio leaves out. */
     referenceSlowAcfMs: round(slowAcfMs),
     versions: reference.versions,
     hardware: hardware(),

@@ -13,7 +13,7 @@ import { sleep } from './measure.ts'
 export interface BenchStore {
   /** The settings with which the service uses these databases. */
   environment: Record<string, string>
-  /** Waits until this many rows are visible, or the count stops growing; returns the count. */
+  /** Waits until this many rows are visible, or the count stops growing. Returns the count. */
   countRows(expected: number): Promise<number>
   /** Rows of a statement. */
   query(sql: string): Promise<unknown[][]>

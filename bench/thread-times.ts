@@ -7,7 +7,7 @@ import { round, spread } from './measure.ts'
 /** Seconds, of all threads of one name together. */
 export type ThreadTimes = Readonly<Record<string, number>>
 
-/** Linux's names of Node's threads; unnamed workers belong to pools. */
+/** Linux's names of Node's threads. Unnamed workers belong to pools. */
 const names: Record<string, string> = {
   MainThread: 'main',
   journal: 'journal',
@@ -47,7 +47,7 @@ export function slopeOf(
   return { perRow, fixed: mapTimes(perRow, (seconds, name) => (small.times[name] ?? 0) - seconds * small.rows) }
 }
 
-/** Medians by thread, in microseconds for each reading; and of all threads, what each run costs, in milliseconds. */
+/** Medians by thread, in microseconds for each reading, and the cost of each run over all threads, in milliseconds. */
 export function costsOf(slopes: readonly ReturnType<typeof slopeOf>[]) {
   const names = Object.keys(slopes[0]?.perRow ?? {})
   const medianUs = (name: string) => round(median(slopes.map(({ perRow }) => 1e6 * (perRow[name] ?? 0))))
@@ -66,7 +66,6 @@ function mapTimes(times: ThreadTimes, change: (seconds: number, name: string) =>
   return Object.fromEntries(Object.entries(times).map(([name, seconds]) => [name, change(seconds, name)]))
 }
 
-/** By process. */
 export type ProcessTimes = Record<string, ThreadTimes>
 
 /** The times of each process since its start. */

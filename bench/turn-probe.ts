@@ -1,7 +1,7 @@
 /**
- * Loaded into a process by `--import`: writes, every half second, the most processor time that its main thread spent in
- * one go between two looks at it, milliseconds, as a line of the file that TURN_PROBE_FILE names. Unlike the delay of the
- * event loop it holds on a machine where other processes take their turns.
+ * Loaded into a process by `--import`: every half second, writes the longest processor time of a turn of its main
+ * thread, in milliseconds, as a line of the file that TURN_PROBE_FILE names. Unlike the delay of the event loop, it is
+ * valid on a machine with other busy processes.
  */
 
 import { appendFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Makes `dist/`, which the package holds in place of the sources: JavaScript, because Node strips no types inside
- * node_modules, and the files that are read beside it. npm runs it before it packs.
+ * node_modules, and other files that are read beside it. npm runs it before it packs.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -36,6 +36,6 @@ rmSync(output, { recursive: true, force: true })
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 emittedFiles().forEach(rewriteWorkerAddresses)
 await buildWeb()
-// What is compiled lies there already.
+// Compiled files exist already.
 const isAsset = (file: string) => !file.endsWith('.ts')
 for (const asset of assets) cpSync(join(root, asset), join(output, asset), { recursive: true, filter: isAsset })

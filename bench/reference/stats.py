@@ -24,7 +24,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.tsa.seasonal import STL
 from statsmodels.tsa.stattools import acf
 
-# What the sensors of the bench show.
+# Resolutions of the bench's sensors.
 QUANTA = {"temperature": 0.01, "humidity": 0.1, "pressure": 0.01, "battery_voltage": 0.001, "battery_percentage": 1}
 NORMAL_975 = 1.959963984540054
 SECOND = 1e6

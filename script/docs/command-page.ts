@@ -20,7 +20,7 @@ export async function commandPage(): Promise<string> {
   return [intro, detailsOf(program), ...sections].join('\n')
 }
 
-/** Of a command and of those below it; all of the latter are on one level. */
+/** The sections of a command and of the commands below it, which are all on one level. */
 function sectionsOf(command: Command, above: string, depth: 2 | 3): string[] {
   const name = `${above}${command.name()}`
   const details = name === 'start' ? `${block(startIntro.trim())}\n` : detailsOf(command)
@@ -30,7 +30,7 @@ function sectionsOf(command: Command, above: string, depth: 2 | 3): string[] {
   return [own, ...command.commands.flatMap(inner => sectionsOf(inner, `${name} `, 3))]
 }
 
-/** The usage of what can be run, its arguments and options, and what its help says behind them. */
+/** The usage of runnable commands, their arguments and options, and the rest of their help. */
 function detailsOf(command: Command): string {
   const help = new Help()
   const isGroup = command.commands.length > 0
@@ -57,7 +57,7 @@ function detailsOf(command: Command): string {
   return parts.map(part => `${part}\n`).join('\n')
 }
 
-/** What was added to the help of a command, which commander only prints. */
+/** Text added to the help of a command, which commander only prints. */
 function textBehind(command: Command): string {
   let text = ''
   command.configureHelp({ formatHelp: () => '' }).configureOutput({

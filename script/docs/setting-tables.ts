@@ -6,7 +6,7 @@ import { codeCell, markdownTable } from './table.ts'
 const begin = '<!-- Made of service/settings/settings.ts by npm run docs: -->'
 const end = '<!-- Until here. -->'
 
-/** The page with what stands between the two marks made anew. */
+/** The page with a rebuilt part between the two marks. */
 export function withSettings(page: string): string {
   const [before, rest] = page.split(begin)
   const after = rest?.split(end)[1]
@@ -21,7 +21,7 @@ export function withSettings(page: string): string {
   return `${before}${begin}\n\n${sections.join('\n')}\n${end}${after}`
 }
 
-/** The schema has that of this machine. */
+/** The schema's default depends on this machine. */
 function defaultText(name: string, value: string): string {
   return name === 'TIME_ZONE' ? 'of the machine' : codeCell(value)
 }
