@@ -1,4 +1,4 @@
-/** The rules that docs/alerts.md recommends: each is taken as it stands there, and fires when it should. */
+/** The rules that docs/alerts.md recommends: each is accepted unchanged and fires as described. */
 
 import { spawn } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const nowMs = Math.floor(Date.now() / stepMs) * stepMs
 type Values = { temperature: number; humidity: number; pressure: number; battery: number }
 const usual: Values = { temperature: 21, humidity: 55, pressure: 1013, battery: 80 }
 const isBetween = (ago: number, from: number, to: number) => ago <= from && ago > to
-/** By device: what differs so many hours ago; undefined where there is no reading. */
+/** The changed values by device and hours ago. undefined is a missing reading. */
 const history: Record<string, (ago: number) => Partial<Values> | undefined> = {
   freezer: ago => ({ temperature: isBetween(ago, 10, 9) ? -10 : -20 }),
   rack: ago => ({ temperature: isBetween(ago, 8, 7) ? 35 : 22 }),
@@ -42,7 +42,7 @@ const history: Record<string, (ago: number) => Partial<Values> | undefined> = {
   'berlin-3': ago => (isBetween(ago, 5, 3) ? undefined : {}),
   'berlin-4': () => ({}),
 }
-/** As the service has a device that the page names. */
+/** The service's name of a device on the page. */
 const named = (device: string) => `recipes-${device}`
 const withNames = (words: readonly string[]) => words.map(word => (word in history ? named(word) : word))
 /** Devices with the tags that the page names. */
@@ -73,7 +73,7 @@ t.before(async () => {
   await until('the state of the fleet is known', async () => (await fetch(`${service.url}/api/fleet`)).ok)
 })
 
-t.test('there are ten, and the service takes each', async t => {
+t.test('the ten recipes are accepted by the service', async t => {
   t.equal(recipes.length, 10)
   for (const { what, words } of recipes) {
     const { stdout, stderr } = await run('rules', 'add', what, ...withNames(words), '--json')
@@ -92,7 +92,7 @@ t.test('each fires once on a day on which it should', async t => {
     })
     const preview = ['rules', 'preview', ...withNames(all), '--days', '2', '--json']
     let answer: PreviewAnswer | undefined
-    // What is imported shows when QuestDB has applied it.
+    // Imported readings show when QuestDB has applied them.
     await until(`${what} fires`, async () => {
       answer = JSON.parse((await run(...preview)).stdout)
       return (answer?.total ?? 0) > 0
@@ -108,7 +108,7 @@ t.test('each fires once on a day on which it should', async t => {
   }
 })
 
-t.test('a reading rings, and a person sees to it', async t => {
+t.test('an alert on a reading fires and is acknowledged by a person', async t => {
   const condition = '{"kind":"above","metric":"temperature","value":30,"hysteresis":2}'
   const hot = ['--condition', condition, '--device', named('rack')]
   const { id } = JSON.parse((await run('rules', 'add', 'hot', ...hot, '--json')).stdout)
@@ -118,7 +118,7 @@ t.test('a reading rings, and a person sees to it', async t => {
   }
   const listed = async (state: string) =>
     JSON.parse((await run('list', '--rule', String(id), '--state', state, '--json')).stdout)
-  // Until the rule is evaluated, readings ring no bell.
+  // Readings do not fire before the rule is evaluated.
   await until('it fires', async () => {
     await put(34)
     return (await listed('firing')).length === 1
@@ -132,7 +132,7 @@ t.test('a reading rings, and a person sees to it', async t => {
   t.match((await run('show', alert.id)).stdout, /pending[\s\S]*firing[\s\S]*acknowledged[\s\S]*resolved/)
 })
 
-t.test('the receiver of the page verifies what a webhook gets, and refuses what another one has signed', async t => {
+t.test("the page's receiver verifies webhooks and refuses other signatures", async t => {
   const port = await freePort()
   const program = /```js\n([\s\S]*?)```/.exec(page)?.[1]?.replace('9000', String(port)) ?? ''
   const folder = temporaryFolder(t)

@@ -1,4 +1,4 @@
-/** Annotations of a whole service: who writes and reads them, in which forms, on the command line, and their end with the device. */
+/** Annotations of a whole service: permissions, formats, the command line, and their end with the device. */
 
 import t from 'tap'
 import { bounds } from '../../auth/annotations/annotation.ts'
@@ -31,12 +31,13 @@ async function ask(method: string, path: string, who?: Person, body?: unknown) {
 const write = (who: Person | undefined, body: object) => ask('POST', '/api/annotations', who, body)
 const from = '2026-05-04T10:00:00.000Z'
 const moment = { device: porch, from, to: null, text: 'filter changed' }
-const told = (name: string, query = '', who?: Person) => ask('GET', `/api/device/${name}/annotations${query}`, who)
+const annotationsOf = (name: string, query = '', who?: Person) =>
+  ask('GET', `/api/device/${name}/annotations${query}`, who)
 
-/** Of the annotation that is about all devices, also those of other files. */
+/** The annotation that covers all devices, including other files' devices. */
 let seasonId = 0
 
-t.test('who owns a device writes about it, and an administrator about all devices', async t => {
+t.test('the owner of a device annotates it, an administrator all devices', async t => {
   t.match(await write(owner, moment), { status: 201, body: { device: porch, from, to: null, text: 'filter changed' } })
   for (const who of [viewer, undefined, unverified]) t.not((await write(who, moment)).status, 201)
   t.match(await write(owner, { ...moment, device: cellar }), { status: 404, body: { title: 'device unknown' } })
@@ -48,7 +49,7 @@ t.test('who owns a device writes about it, and an administrator about all device
   t.match(await write(administrator, { ...moment, device: cellar, text: 'dry' }), { status: 201 })
 })
 
-t.test('what is no annotation is refused', async t => {
+t.test('invalid annotations are refused', async t => {
   const refused = async (change: object, path: string) =>
     t.match(await write(owner, { ...moment, ...change }), { status: 422, body: { errors: [{ path }] } }, path)
   await refused({ text: '  ' }, 'text')
@@ -60,30 +61,30 @@ t.test('what is no annotation is refused', async t => {
   t.match(await write(owner, { device: porch, from }), { status: 422 })
 })
 
-t.test('everybody who reads the device reads them, and who is signed in also by whom they are', async t => {
-  const open = (await told(porch)).body
+t.test('readers of a device read its annotations, with their authors if signed in', async t => {
+  const open = (await annotationsOf(porch)).body
   t.match(open, { device: porch, may_annotate: false, may_annotate_all: false })
   t.equal(open.annotations.length, 2)
   t.match(open.annotations, [
     { text: 'Fr\u00fchling', by: null, device: null },
     { text: 'filter changed', by: null, device: porch },
   ])
-  t.match((await told(porch, '', owner)).body, { may_annotate: true, may_annotate_all: false })
-  t.match((await told(porch, '', viewer)).body, { may_annotate: false })
-  t.match((await told(cellar, '', administrator)).body, { may_annotate: true, may_annotate_all: true })
-  t.match(await told('garage'), { status: 404 })
+  t.match((await annotationsOf(porch, '', owner)).body, { may_annotate: true, may_annotate_all: false })
+  t.match((await annotationsOf(porch, '', viewer)).body, { may_annotate: false })
+  t.match((await annotationsOf(cellar, '', administrator)).body, { may_annotate: true, may_annotate_all: true })
+  t.match(await annotationsOf('garage'), { status: 404 })
   const texts = async (query: string) =>
-    (await told(porch, query)).body.annotations.map(({ text }: { text: string }) => text)
+    (await annotationsOf(porch, query)).body.annotations.map(({ text }: { text: string }) => text)
   t.strictSame(await texts('?start=2026-05-02T00:00:00Z&end=2026-05-04T10:00:00Z'), ['Fr\u00fchling'])
   t.strictSame(await texts('?start=2026-05-03T00:00:00Z'), ['filter changed'])
   t.strictSame(await texts(`?start=${Date.parse(from)}`), ['filter changed'])
-  t.match(await told(porch, '?start=now'), { status: 400 })
-  t.match(await told(porch, '?format=xml'), { status: 400, body: { status: /format must be one of/ } })
+  t.match(await annotationsOf(porch, '?start=now'), { status: 400 })
+  t.match(await annotationsOf(porch, '?format=xml'), { status: 400, body: { status: /format must be one of/ } })
 })
 
 t.test('they are exported as CSV and NDJSON', async t => {
   t.equal((await write(owner, { ...moment, device: attic, text: 'a, "b"' })).status, 201)
-  const csv = await told(attic, '?format=csv&start=2026-05-04T00:00:00Z')
+  const csv = await annotationsOf(attic, '?format=csv&start=2026-05-04T00:00:00Z')
   t.match(csv.type, 'text/csv')
   t.match(
     csv.body,
@@ -91,12 +92,12 @@ t.test('they are exported as CSV and NDJSON', async t => {
   )
   for (const text of ['=HYPERLINK("x")', '+1', '-1', '@SUM(1)']) {
     const formula = (await write(owner, { ...moment, device: attic, text })).body
-    const cells = (await told(attic, '?format=csv&start=2026-05-04T00:00:00Z')).body
+    const cells = (await annotationsOf(attic, '?format=csv&start=2026-05-04T00:00:00Z')).body
     const cell = text.includes('"') ? `"'${text.replaceAll('"', '""')}"` : `'${text}`
     t.ok(cells.includes(`,,${cell},,`), `${text} is not a formula of a spreadsheet`)
     t.equal((await ask('DELETE', `/api/annotations/${formula.id}`, owner)).status, 204)
   }
-  const lines = (await told(attic, '?format=ndjson')).body.trim().split('\n')
+  const lines = (await annotationsOf(attic, '?format=ndjson')).body.trim().split('\n')
   t.match(JSON.parse(`[${lines.join()}]`), [{ device: null }, { device: attic, text: 'a, "b"' }])
 })
 

@@ -1,4 +1,4 @@
-/** A service that had its journal on disk starts with topics of Kafka only when QuestDB has all of it. */
+/** A service with its journal on disk starts with topics of Kafka only after QuestDB has all of it. */
 
 import { test } from 'tap'
 import { openDisk } from '../../ingest/journal/disk.ts'

@@ -1,4 +1,4 @@
-/** All that people do with their account in a real browser, on the whole service: on a phone, and by keyboard alone at a desk. */
+/** Everything that people do with their account, in a real browser on the whole service: on a phone, and by keyboard at a desk. */
 
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import t from 'tap'
@@ -17,9 +17,9 @@ t.teardown(() => browser.close())
 const desk = { viewport: { width: 1280, height: 800 } }
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
 
-/** What Chromium says of pages that are as they should be. */
+/** Messages of Chromium on correct pages. */
 const knownMessages = [
-  // Of every answer that is an error.
+  // Chromium logs this line for every error status.
   'Failed to load resource',
   // The link of a reset does not say whose it is.
   '[DOM] Password forms should have',
@@ -59,7 +59,7 @@ async function post(path: string, body: object): Promise<Record<string, unknown>
 
 const statusWith = async (key: string) => (await fetch(`${url}/v1/auth/me`, { headers: { 'x-api-key': key } })).status
 
-/** What a key press would act on. */
+/** The target of a key press. */
 const focused = `(() => {
   const node = document.activeElement
   return (node.labels?.[0] ?? node).textContent.trim()
@@ -89,7 +89,7 @@ function touch(page: Page): Hands {
 }
 
 function keyboard(page: Page): Hands {
-  /** Goes on by Tab until it is there; a page has fewer stops than this. */
+  /** Presses Tab until the element has the focus. A page has fewer stops than this. */
   async function reach(name: string): Promise<void> {
     for (let stops = 0; stops < 60; stops++) {
       if ((await page.evaluate(focused)) === name) {
@@ -143,7 +143,7 @@ async function account(page: Page, { fill, press, check }: Hands, email: string)
   const keys = page.getByRole('region', { name: 'API keys', exact: true })
   await becomes(t, () => keys.innerText(), within('may read, send readings'))
   await becomes(t, () => keys.innerText(), within('last used'))
-  await becomes(t, () => page.content(), without(key), 'the key is told once')
+  await becomes(t, () => page.content(), without(key), 'the key is shown once')
   await press('Revoke My script')
   await press('Yes, revoke My script')
   await page.waitForURL('**/account?done=revoked')

@@ -1,4 +1,4 @@
-/** The programs of the guides for clients, as their pages show them, and what the pages say that they print. */
+/** The programs of the guides for clients, as on their pages, print the documented output. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ function blocksOf(page: string, language: string): string[] {
     .map(rest => rest.slice(0, rest.indexOf('\n```')))
 }
 
-/** With the address and the password of the test in place of those of the page. */
+/** Inserts the address and password of the test. */
 function filledIn(text: string, password: string): string {
   return text.replaceAll('http://127.0.0.1:8080', service.url).replaceAll('PASSWORD', password)
 }
@@ -44,7 +44,7 @@ async function becomes(t: Test, device: string, count: number): Promise<void> {
   t.strictSame(Object.keys((await storedOf(device))[0] ?? {}), ['ts', 'temperature', 'humidity', 'pressure'])
 }
 
-/** A page names the device `porch`, of which each test has one of its own. */
+/** A page names the device `porch`, of which each test has its own. */
 const named = (text: string, device: string) => text.replaceAll('porch', `clients-${device}`)
 const addDevice = (device: string) => service.addDevice(`clients-${device}`)
 
@@ -88,7 +88,7 @@ tap.test('Python ends with the reason of a reading that is refused', async t => 
   t.ok(page.includes(`\`${stderr.trim()}\``), stderr)
 })
 
-tap.test('the Raspberry Pi at home keeps what is not taken', async t => {
+tap.test('the Raspberry Pi at home keeps rejected readings', async t => {
   const [block = '', ...others] = blocksOf(pageOf('at-home.md'), 'python')
   t.strictSame(others, [])
   const password = await addDevice('pi')
@@ -131,7 +131,7 @@ interface Message {
   statusCode?: number | string
 }
 
-tap.test('the flow of Node-RED sends a reading, and again what was not taken', async t => {
+tap.test('the flow of Node-RED sends a reading and repeats rejected ones', async t => {
   const [text = ''] = blocksOf(pageOf('clients/node-red.md'), 'json')
   const password = await addDevice('flow')
   const nodes: FlowNode[] = JSON.parse(named(filledIn(text, password), 'flow'))
@@ -140,7 +140,7 @@ tap.test('the flow of Node-RED sends a reading, and again what was not taken', a
     t.strictSame(others, [])
     return nodes.find(node => node.id === id)
   }
-  /** As Node-RED runs it: a body with `msg`. */
+  /** Runs a function as Node-RED does: a body with `msg`. */
   const run = (node: FlowNode | undefined, msg: Message) =>
     runInNewContext(`(msg => { ${node?.func} })`, { Buffer, Date })(msg)
 
@@ -168,7 +168,7 @@ tap.test('the flow of Node-RED sends a reading, and again what was not taken', a
   await becomes(t, 'flow', 1)
 })
 
-tap.test('what Home Assistant asks for is in the answer', async t => {
+tap.test('the answer has the fields that Home Assistant reads', async t => {
   const page = pageOf('clients/home-assistant.md')
   const [configuration = ''] = blocksOf(page, 'yaml')
   const path = /resource: http:\/\/192\.168\.1\.20:8080(\/\S+)/.exec(configuration)?.[1] ?? ''

@@ -1,4 +1,4 @@
-/** A machine whose clock was an hour ahead: what the service says when it is right again, and of steps while it runs. */
+/** A clock that was an hour ahead: the service's report after the correction, and steps while it runs. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { injecting } from '../faults/injection/settings.ts'
 import { until } from '../support/processes.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 
-test('stamps ahead of the clock are reported after a restart, and steps are counted', async t => {
+test('stamps ahead of the clock are reported after a restart, which also counts steps', async t => {
   const start = (faults: Record<string, string>, directory: { dataDirectory?: string } = {}) =>
     startService(t, { ...directory, environment: { ...withoutQuestdb, ...injecting(faults) } })
   const ahead = await start({ FAULT_CLOCK: '0:3600' })

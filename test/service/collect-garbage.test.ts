@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import { test } from 'tap'
 import { collectGarbage } from '../../service/run-service.ts'
 
-test('what nobody holds is freed at once, in a Node that was started without flags', async t => {
+test('unreferenced memory is freed at once in a Node without flags', async t => {
   t.notOk(globalThis.gc)
   const dropped = new WeakRef({})
   const held = {}
   const kept = new WeakRef(held)
-  // Until the end of its job, a reference holds what it is made of.
+  // A reference keeps its object until the end of its job.
   await setImmediate()
   t.ok(dropped.deref() !== undefined, 'nothing has been collected yet')
   await setImmediate()

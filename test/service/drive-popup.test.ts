@@ -1,4 +1,4 @@
-/** The popup that links a drive, in a real browser: opener, consent page and service each have an origin of their own. */
+/** The popup that links a drive, in a real browser. Opener, consent page and service each have their own origin. */
 
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -36,7 +36,7 @@ const openerPort = await listen((_request, response) => {
 })
 const openerOrigin = `http://localhost:${openerPort}`
 
-/** The consent page; whoever asks for it agrees, unless a test says otherwise. */
+/** The consent page agrees unless a test sets another answer. */
 let consent: Record<string, string> = { code: 'the-code' }
 const consentPort = await listen(({ url = '' }, response) => {
   const { searchParams } = new URL(url, 'http://provider')
@@ -64,7 +64,7 @@ const service = await startService(t, {
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 const context = await browser.newContext()
-// Only for hangs.
+// The limit only ends a hang.
 context.setDefaultTimeout(10 * 60_000)
 t.teardown(() => context.close())
 
@@ -76,7 +76,7 @@ async function goThroughPopup(page: Page): Promise<void> {
   if (!popup.isClosed()) await popup.waitForEvent('close')
 }
 
-/** What the page is sent meanwhile. */
+/** Messages that the page receives meanwhile. */
 async function link(page: Page): Promise<unknown> {
   await goThroughPopup(page)
   await page.waitForFunction('messages.length > 0')

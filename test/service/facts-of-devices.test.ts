@@ -1,4 +1,4 @@
-/** Facts of a device for rules and statistics: how unusual its values are, and its refused readings. */
+/** Facts of a device for rules and statistics: how unusual its values are, and its rejected readings. */
 
 import t, { test } from 'tap'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
@@ -25,14 +25,14 @@ function shiftsOf(temperatures: Readonly<Record<number, object>>) {
   return shifts(devices as never, 'temperature', new AbortController().signal)
 }
 
-test('how far a gauge is off, 0 where it is usual; a young or a removed device is left out', async t => {
+test('the deviation of a gauge is 0 where it is usual and missing for young and removed devices', async t => {
   const shifts = await shiftsOf({ 1: low, 2: none, 3: young })
   t.strictSame([...shifts.keys()].sort(), [1, 2])
   t.ok(Math.abs((shifts.get(1) ?? 0) + 3.1) < 1e-9)
   t.equal(shifts.get(2), 0)
 })
 
-test('what cannot be read rejects, so that it is asked for again', async t => {
+test('an unreadable fact rejects and is requested again', async t => {
   await t.rejects(shiftsOf({ 1: low, 2: undefined as never }), /temperature is unusual.*DATABASE_AWAY/)
 })
 
@@ -46,24 +46,24 @@ t.test('refused readings of the last day count, with the credential of the devic
       rejections.add({ way: 'put', sender: { name: sender, isKnown }, device: 'porch', reason })
     }
   }
-  const told = () => rejectedReadings(rejections, 'porch', nowMs)
+  const shown = () => rejectedReadings(rejections, 'porch', nowMs)
   add('address 192.0.2.1', false, 'unauthorized', 50)
   add('device roof', true, 'forbidden', 50)
-  t.equal(told(), undefined)
+  t.equal(shown(), undefined)
   add('device porch', true, 'temperature out of range', 3)
   const sinceMs = nowMs
   nowMs += hourMs
   add('device porch', true, 'humidity out of range', 10)
-  t.strictSame(told(), { count: 8, reason: 'humidity out of range', sinceMs })
+  t.strictSame(shown(), { count: 8, reason: 'humidity out of range', sinceMs })
   const sender = { name: 'device porch', isKnown: true }
   for (let left = 30; left > 0; left--) {
     rejections.add({ way: 'put', sender, device: 'porch', reason: 'created_at is a time', part: 'field' })
   }
-  t.match(told(), { count: 8 }, 'a field that is not a metric is no fault')
+  t.match(shown(), { count: 8 }, 'a field that is not a metric is no fault')
   for (let left = 30; left > 0; left--) {
     rejections.add({ way: 'put', sender, device: 'porch', reason: 'pressure out of range', part: 'value' })
   }
-  t.match(told(), { count: 32, reason: 'pressure out of range' }, 'a value that is left out counts')
+  t.match(shown(), { count: 32, reason: 'pressure out of range' }, 'a value that is left out counts')
   nowMs += 25 * hourMs
-  t.equal(told(), undefined, 'a day later')
+  t.equal(shown(), undefined, 'a day later')
 })

@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Of all devices of this file, so that lists have no others. */
+/** All devices of this file have the tag, so that lists have no others. */
 const own = 'suite:fleet'
 const ours = `tag=${own}`
 
@@ -61,7 +61,7 @@ await service.put(named('Set'), password, { device: named('Set'), temperature: 1
 // Statistics of a part of them would be kept for a minute.
 await service.allShown()
 
-t.test('readings show at once, and agree with the statistics', async t => {
+t.test('readings show at once and agree with the statistics', async t => {
   const states: Record<string, string> = { stale: 'silent', offline: 'silent' }
   const differing = async () => {
     const wrong: string[] = []
@@ -112,7 +112,7 @@ t.test('the metrics of the service count the states of all devices', async () =>
   })
 })
 
-t.test('the fleet is searched, ordered, paged, and filtered by tags and places', async t => {
+t.test('the fleet is searched, sorted, paged, and filtered by tags and places', async t => {
   const change = (name: string, more: object) => service.admin('PATCH', `/devices/${named(name)}`, more)
   t.match(await json(`/fleet/map?${ours}`), { extent: null, marks: [] })
   await change('Kitchen', { tags: [own, 'site:berlin', 'room:1'], latitude: 52.52, longitude: 13.405 })
@@ -164,13 +164,13 @@ t.test('the last 24 hours of named devices, and their trends', async t => {
   const [shed, kitchen, ...others] = devices
   t.match([shed, kitchen], [{ device: named('Shed') }, { device: named('Kitchen') }])
   t.strictSame(others, [], 'those that have sent something')
-  // Ten values again and again; the last hour may be the one in which the test has begun.
+  // Ten values repeat. The last hour may have begun during the test.
   t.equal(kitchen.metric, 'temperature')
   t.strictSame(kitchen.means.slice(0, 23), Array(23).fill(24.5))
   t.match(shed, { change: null, trend: null }, 'its last value is three hours old')
 })
 
-t.test('insights have their shape, and late readings fill the hours that they belong to', async t => {
+t.test('insights have their shape, and late readings count in their hours', async t => {
   const { headers, text } = await get('/fleet/insights')
   validated(Insights, JSON.parse(text))
   t.match(headers.get('cache-control'), /^public, max-age=\d+$/)

@@ -53,7 +53,7 @@ const expand = (sql: string) =>
 
 type Read = (sql: string) => Promise<unknown[][]>
 
-/** A service with two devices, and statements to its QuestDB. The reader: `test/service/restarts.test.ts`. */
+/** A service with two devices, and statements to its QuestDB. `test/service/restarts.test.ts` covers the reader. */
 async function startReading(t: TestHooks): Promise<Read> {
   const { settings } = await lendQuestdb(t)
   const service = await startService(t, { environment: settings })
@@ -110,7 +110,7 @@ t.test('every statement gives the rows of the readings', async t => {
   t.equal((await read(variable?.query ?? '')).join('; '), "Anna's kitchen,anna-s-kitchen-1; attic,attic-2")
   t.strictSame(await read(ofMetrics), [['co2', 1]])
   const panels = await readPanels(t, read)
-  /** Columns of a row by commas, and rows by semicolons; without the moment of an interval. */
+  /** Columns of a row are separated by commas, rows by semicolons. Interval times are left out. */
   const expected: Record<string, string> = {
     'fleet: Devices reporting': '2',
     'fleet: Devices': '2',

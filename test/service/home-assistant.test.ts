@@ -1,4 +1,4 @@
-/** Devices that are published for Home Assistant, at a broker in a process of its own. */
+/** Devices published for Home Assistant, at a broker in a separate process. */
 
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -101,7 +101,7 @@ const stateTopic = 'barograph/devices/porch-1'
 const settled = (retained: Map<string, string>, size: number) =>
   waitFor(`there are ${size} retained messages`, () => retained.size === size)
 
-test('a device has a configuration for each metric, its values as one state, and the availability of its silence', async t => {
+test('a device has a configuration for each metric, one state with all values, and an availability', async t => {
   const { url } = await startBroker(t)
   const retained = await watch(t, url)
   const service = openService(t, url)
@@ -163,7 +163,7 @@ test('messages of removed devices go, also of those that were removed before a s
   )
 })
 
-test('while the broker is away only the latest values wait, and all is published at a new one', async t => {
+test('without the broker only the latest values wait, and a new one gets everything', async t => {
   const broker = await startBroker(t)
   const before = await watch(t, broker.url)
   const service = openService(t, broker.url)

@@ -1,6 +1,6 @@
 /**
- * Services with topics of one broker as their journals, on one QuestDB: two processes that take requests and two that forward, of which
- * others go on where one is killed; then a process that does both, and a QuestDB that loses its rows. Replicas:
+ * Services with topics of one broker as journals, on one QuestDB. Two processes take requests and two forward, and
+ * others take over from a killed one. Then one process does both, and QuestDB loses rows. Replicas:
  * `test/long/replicas.long.ts`.
  */
 
@@ -76,8 +76,8 @@ t.test('before anything is forwarded, the event of a reading is sent by both nod
   })
   for (const [at, source] of sources.entries()) await source.connect(nodes[at as 0 | 1])
   for (const value of [1, 2, 3, 4]) t.equal(await put(value % 2 === 0 ? one : other, value), 200)
-  for (const { heard } of sources) {
-    const values = () => heard.flatMap(({ event, data }) => (event === 'reading' ? data.values['temperature'] : []))
+  for (const { received } of sources) {
+    const values = () => received.flatMap(({ event, data }) => (event === 'reading' ? data.values['temperature'] : []))
     await waitFor('all are sent', () => values().length >= 4)
     t.strictSame(values(), [1, 2, 3, 4], 'each once')
   }
@@ -86,7 +86,7 @@ t.test('before anything is forwarded, the event of a reading is sent by both nod
 let holder: Service
 let standby: Service
 
-t.test('of two forwarders one has the replica, and both nodes show what it forwards', async t => {
+t.test('one of two forwarders has the replica, whose progress both nodes show', async t => {
   holder = await start('forward')
   for (const node of nodes) await untilShown(node, '1,2,3,4')
   standby = await start('forward')
@@ -112,7 +112,7 @@ t.test('points of a station that one node has taken are known to both', async t 
   for (const node of nodes) await waitFor('it is known', async () => (await lastData(node)) !== null)
 })
 
-t.test('when the forwarder and a node are killed others take over, and nothing goes with them', async t => {
+t.test('others take over from a killed forwarder and a killed node without loss', async t => {
   const gone = await one.addDevice('gone')
   t.equal(await put(one, 5, 'gone', gone), 200)
   await holder.end('SIGKILL')
@@ -152,8 +152,8 @@ t.test('a kill of all but the broker and the loss of QuestDB lose nothing: the t
   t.equal(await alone.end('SIGTERM'), 0)
 })
 
-t.test('where the topic no longer has what QuestDB lacks nothing is read or forwarded, and it is said', async t => {
-  // As the retention of the topic does.
+t.test('if the topic has removed rows that QuestDB lacks, reads and forwarding stop with a message', async t => {
+  // Deletes records like the topic's retention.
   const admin = new Admin({ clientId: 'test', bootstrapBrokers: [...kafka.addresses] })
   await admin.deleteRecords({ topics: [{ name: topics.readings, partitions: [{ partition: 0, offset: 1n }] }] })
   await admin.close()

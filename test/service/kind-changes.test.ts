@@ -1,4 +1,4 @@
-/** A metric whose kind is changed while readings come: what reads, streams and exports say from then on. */
+/** A metric whose kind changes while readings arrive: reads, streams and exports afterwards. */
 
 import t from 'tap'
 import { sharedService } from '../support/service.ts'
@@ -26,7 +26,7 @@ async function firstEvent(response: Response): Promise<string> {
   return text
 }
 
-t.test('a kind that is changed counts in each read, and in the stream', async t => {
+t.test('a changed kind counts in each read and in the stream', async t => {
   const password = await service.addDevice(device)
   const lines = Array.from({ length: 12 }, (_, at) => {
     return `${new Date(startMs + at * 900_000).toISOString()},${device},20,50,1000,${at / 2 - 2}`
@@ -41,7 +41,7 @@ t.test('a kind that is changed counts in each read, and in the stream', async t 
   t.match(metrics, { [metric]: { kind: 'counter' } })
   const put = await service.put(device, password, { device, temperature: 21, [metric]: 7 })
   t.strictSame(await put.json(), { status: 'success' })
-  await waitFor('the latest value is told', async () =>
+  await waitFor('the latest value is shown', async () =>
     (await text(`/api/latest/${device}`)).includes(`"${metric}":{"v":7`),
   )
   t.match(await firstEvent(events), `"${metric}":7`)

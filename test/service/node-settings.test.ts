@@ -33,7 +33,7 @@ async function join(settings: Record<string, string>, secret = own, log: Log = s
   return nodes
 }
 
-t.test('a node whose topics have other names is refused, and one with the same joins', async t => {
+t.test('a node whose topics have other names is refused', async t => {
   await join({ KAFKA_TOPIC_PREFIX: 'one-' })
   await t.rejects(join({ KAFKA_TOPIC_PREFIX: 'other-' }), {
     message: 'Other nodes on this PostgreSQL have other values of KAFKA_TOPIC_PREFIX',
@@ -41,7 +41,7 @@ t.test('a node whose topics have other names is refused, and one with the same j
   await t.resolves(join({ KAFKA_TOPIC_PREFIX: 'one-' }))
 })
 
-t.test('a node with other secrets is refused, and one that lacks one is told how to make it', async t => {
+t.test('a node with other secrets is refused, and one without a secret gets instructions', async t => {
   const other = (name: string) => (name === 'csrf-secret' ? 'other' : name)
   const settings = { KAFKA_TOPIC_PREFIX: 'one-' }
   await t.rejects(join(settings, other), { message: 'other values of the secret csrf-secret' })
@@ -52,7 +52,7 @@ t.test('a node with other secrets is refused, and one that lacks one is told how
   })
 })
 
-t.test('a node with another rate joins, and every node says so until it is gone', async t => {
+t.test('a node with another rate joins with a warning at every node', async t => {
   const { log, texts } = recordingLog('warn')
   const usual = { KAFKA_TOPIC_PREFIX: 'one-', PORT: '1' }
   const one = await join(usual, own, log)

@@ -1,4 +1,4 @@
-/** Two nodes of one service on one PostgreSQL, each a process of its own, of which one loses PostgreSQL. */
+/** Two nodes of one service on one PostgreSQL, each a separate process. One loses PostgreSQL. */
 
 import { readFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
@@ -25,7 +25,7 @@ interface AlternatingProxy {
   counts: number[]
 }
 
-/** Listens on the port. `urls` are those of the nodes. */
+/** Listens on the port. `urls` are the addresses of the nodes. */
 async function startAlternatingProxy(t: TestHooks, port: number, urls: readonly string[]): Promise<AlternatingProxy> {
   const counts = urls.map(() => 0)
   let at = 0
@@ -65,7 +65,7 @@ const other = await cluster.start({ MQTT_PORT: String(mqttPorts[1]), DATABASE_UR
 /** Sends each request to another node than the one before. */
 const { url } = await startAlternatingProxy(t, port, [one.url, other.url])
 
-/** Of no device: 404 for whom reads are open to. */
+/** A device without a record: 404 for readers of all devices. */
 const privateRead = '/api/device/nobody'
 
 async function statusOf(url: string, headers: Record<string, string>, method = 'GET'): Promise<number> {
@@ -83,7 +83,7 @@ async function keyFor({ admin }: Service, account: number, scopes: string[]): Pr
   return body as { id: number; key: string }
 }
 
-/** As a browser does, which keeps cookies; its requests go to the nodes in turn. */
+/** A visitor keeps cookies like a browser. Its requests alternate between the nodes. */
 function createVisitor() {
   const jar = new Map<string, string>()
   return async (path: string, form?: Record<string, string>) => {
@@ -106,7 +106,7 @@ const fieldOf = (text: string, name: string) => new RegExp(`name="${name}"[^>]*v
 
 const email = 'olga@example.com'
 
-t.test('the setup link is the same at each node, and one request of it may go to each', async t => {
+t.test('the setup link works at each node for its two requests', async t => {
   const linkOf = ({ output }: Service) => /"setupUrl":"([^"]+)"/.exec(output())?.[1]
   await waitFor('the links are in the logs', () => linkOf(one) !== undefined && linkOf(other) !== undefined)
   t.equal(linkOf(other), linkOf(one))
@@ -129,7 +129,7 @@ t.test('Auth.js takes the CSRF token that another node has given', async t => {
   }
 })
 
-t.test('a device gets its key though it asks, and is looked up, approved and answered at other nodes', async t => {
+t.test('a device gets its key across nodes that look it up, approve and answer', async t => {
   const post = async (path: string, body: object) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     return (await (await fetch(`${url}/v1/auth/device/${path}`, init)).json()) as Record<string, unknown>
@@ -147,7 +147,7 @@ t.test('a device gets its key though it asks, and is looked up, approved and ans
   }
 })
 
-t.test('what one node changes holds at the other one when the change is answered', async t => {
+t.test('a change at one node applies at the other one once it is answered', async t => {
   const device = await one.addDevice('kitchen')
   t.equal(await putStatus(other, 'kitchen', device), 200, 'a device that was added')
   const rotated = await one.admin('POST', '/devices/kitchen/rotate?now=1')
@@ -187,7 +187,7 @@ t.test('what one node changes holds at the other one when the change is answered
   t.equal(await me(), 401, 'an account that was switched off')
 })
 
-t.test('of two MQTT sessions of one client at two nodes the later one stays', async t => {
+t.test('the later of two MQTT sessions of one client at two nodes stays', async t => {
   const secret = await one.addDevice('porch')
   const connect = async (t: Test, at: number) => {
     const options = { clientId: 'same', username: 'porch', password: secret, protocolVersion: 5, reconnectPeriod: 0 }
@@ -203,7 +203,7 @@ t.test('of two MQTT sessions of one client at two nodes the later one stays', as
   t.ok(later.connected)
 })
 
-t.test('each node lets through its part of what an address may fail', async t => {
+t.test("each node allows its share of an address's failed attempts", async t => {
   const headers = { authorization: basic('porch', 'wrong'), 'x-forwarded-for': '192.0.2.1' }
   for (const node of [one, other]) {
     let count = 0
@@ -215,7 +215,7 @@ t.test('each node lets through its part of what an address may fail', async t =>
 
 const nodesOf = async ({ admin }: Service) => Status.parse((await admin('GET', '/status')).body).nodes ?? []
 
-t.test('each node tells of both, and the command line and lists of one node name it', async t => {
+t.test('each node lists both, as do the command line and the lists of one node', async t => {
   const [first, second] = await nodesOf(other)
   t.match(second, { is_self: true, role: 'api', host: hostname(), lease_valid: true, problems: [] })
   t.match(first, { is_self: false, lease_valid: true })
@@ -231,7 +231,7 @@ t.test('each node tells of both, and the command line and lists of one node name
   t.match(await other.admin('GET', `/rejections?node=${first?.id}`), { status: 409, body: { detail } })
 })
 
-t.test('without PostgreSQL a node lets nobody in after its lease, says why, and comes back', async t => {
+t.test('without PostgreSQL a node refuses sign-ins after its lease until it is back', async t => {
   const device = await one.addDevice('roof')
   const person = await makePerson(one)
   const bearer = await person.bearer()
@@ -255,7 +255,7 @@ t.test('without PostgreSQL a node lets nobody in after its lease, says why, and 
   t.equal(await putStatus(other, 'roof', (rotated.body as { password: string }).password), 200)
 })
 
-t.test('the local admin token is each node’s own, and no secret of SECRETS_DIR is made in DATA_DIR', async t => {
+t.test('the local admin token belongs to its node, and SECRETS_DIR keeps its secrets out of DATA_DIR', async t => {
   const secrets = join(one.dataDirectory, 'secrets')
   t.match(readFileSync(join(secrets, 'admin-token'), 'utf8'), /^[0-9a-f]{64}\n$/)
   t.throws(() => readFileSync(join(secrets, 'token-secret')), { code: 'ENOENT' })

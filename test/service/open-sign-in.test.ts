@@ -1,4 +1,4 @@
-/** Whether people sign in here, and what the start tells about the first account. */
+/** Whether sign-in is available, and the start's message about the first account. */
 
 import t from 'tap'
 import { createSetup } from '../../auth/accounts/setup.ts'
@@ -23,11 +23,11 @@ async function open(AUTH_HOST: 'on' | 'off', secret = 's'.repeat(64), PUBLIC_URL
   return { families: signIn.families.map(({ prefix }) => prefix), links }
 }
 
-t.test('a setting takes the pages and the host away, and the setup link with them', async t => {
+t.test('a setting disables the pages, their host and the setup link', async t => {
   t.strictSame(await open('off'), { families: [], links: [] })
 })
 
-t.test('the link is that of the secret and the database, until there is an operator', async t => {
+t.test('the link depends on the secret and the database until there is an operator', async t => {
   const first = await open('on')
   t.match(first, { families: ['', '/auth'], links: [/https:\/\/barograph\.example\/setup\?token=[\w-]{43}$/] })
   t.strictSame((await open('on', undefined, publicUrl)).links, first.links, 'also after a restart')

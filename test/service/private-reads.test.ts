@@ -1,4 +1,4 @@
-/** READS=private, from the whole service: who reads what, by credentials and by links to views, and nothing of anybody else. */
+/** READS=private on the whole service: readable data by credentials and by links to views. */
 
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
@@ -24,7 +24,7 @@ await service.admin('PATCH', `/accounts/${guide.id}`, { viewer: true })
 /** Whose each device is, by the id. */
 const owners = { porch: ada.id, cellar: ada.id, attic: bob.id, lantern: guest.id, squatted: eve.id, nobodys: null }
 const names = Object.keys(owners)
-/** With both tags that some keys are limited to. */
+/** The device has both tags that some keys are limited to. */
 const tagged = ['porch', 'attic', 'nobodys']
 /** Each somewhere else, so that a map names them. */
 const placeOf = (name: string) => ({ latitude: 10 * names.indexOf(name), longitude: 20 })
@@ -63,7 +63,7 @@ interface Sent {
   json(): any
 }
 
-/** Of a stream of events only the head is read. */
+/** Only the head of a stream of events is read. */
 async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Sent> {
   const response = await fetch(`${service.url}/api${path}`, { headers, method })
   const isStream = response.headers.get('content-type') === 'text/event-stream'
@@ -72,9 +72,9 @@ async function ask(path: string, headers: Record<string, string> = {}, method = 
   return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
 }
 
-// What is asked, by the contract.
+// Requests by the contract.
 
-/** In the path and in the query string, parameters that name devices; and values for the others that have to be there. */
+/** Parameters in the path and query string that name devices, and values for other required ones. */
 const naming = ['device', 'devices', 'a', 'b']
 const values: Record<string, string> = {
   hour: '1',
@@ -135,7 +135,7 @@ function readsOf(template: string, parameters: readonly Parameter[], pairs: read
   return named.some(({ required }) => required) ? narrowed : [...narrowed, asked(inPath(''), undefined)]
 }
 
-// Who asks, and what they may read.
+// Readers and their readable devices.
 
 interface Asker {
   headers: Record<string, string>
@@ -174,7 +174,7 @@ const askers: Record<string, Asker> = {
 }
 
 const reads = readsAbout([['porch'], ['attic'], ['porch', 'cellar'], ['porch', 'attic'], ['unknown']])
-/** Whoever asks, a read finds its reader in one place, so most are asked for a read of each kind alone. */
+/** All readers are found in one place, so most of them need one read of each kind only. */
 const few = ['/fleet', '/events', '/latest/all/1', '/device/porch', '/device/attic', '/compare_data?a=porch&b=attic']
 const askedWhole = ['a device', 'a person who owns two devices']
 
@@ -183,20 +183,20 @@ const strange = (text: string, reads: readonly string[]) =>
   names.filter(name => !reads.includes(name) && text.includes(name))
 
 function check(t: Test, { path, devices }: AskedRead, answer: Sent, { reads: readable, isDevice = false }: Asker) {
-  const told = (status: number, text: string) =>
+  const expectRefusal = (status: number, text: string) =>
     t.match([answer.status, answer.json()], [status, { status: text }], path)
-  if ('status' in readable) told(readable.status, readable.text)
+  if ('status' in readable) expectRefusal(readable.status, readable.text)
   else if (devices?.every(device => readable.includes(device)) ?? !isDevice) {
     t.equal(answer.status, 200, `${path} ${answer.status === 200 ? '' : answer.text}`)
     t.strictSame(strange(answer.text, readable), [], path)
-  } else if (isDevice) told(403, 'device mismatch')
-  else told(404, 'device unknown')
+  } else if (isDevice) expectRefusal(403, 'device mismatch')
+  else expectRefusal(404, 'device unknown')
   const cacheControl = answer.status === 200 ? /private|^no-store$/ : /^private, no-store$/
   t.match(answer.headers.get('cache-control'), cacheControl, path)
 }
 
 for (const [who, asker] of Object.entries(askers)) {
-  t.test(`${who}: what is read, and what is refused`, async t => {
+  t.test(`${who}: reads and refusals`, async t => {
     for (const read of reads) {
       if (askedWhole.includes(who) || few.includes(read.path))
         check(t, read, await ask(read.path, asker.headers), asker)
@@ -212,7 +212,7 @@ t.test('the reads of the contract are there in each way in which they can be ask
   t.ok(reads.length > 50, `${reads.length} reads`)
 })
 
-t.test('a device of somebody else is answered like one that is unknown', async t => {
+t.test("another owner's device is answered like an unknown one", async t => {
   const headersOf = (answer: Sent) => [...answer.headers].filter(([name]) => name !== 'date')
   for (const { path } of readsAbout([['attic']]).filter(({ devices }) => devices !== undefined)) {
     const [foreign, unknown] = [await ask(path, cookie), await ask(path.replaceAll('attic', 'unknown'), cookie)]
@@ -266,7 +266,7 @@ t.test('the fleet of an owner: counts, states, search, pages and tags are of her
   t.match(hers.headers.get('vary'), /authorization/)
 })
 
-t.test('the map of an owner has her devices, and nothing of where others are', async t => {
+t.test('the map of an owner has only her devices, without positions of others', async t => {
   const map = async (headers: Record<string, string>, query = '') => (await ask(`/fleet/map${query}`, headers)).json()
   const byName = (a: string, b: string) => (a < b ? -1 : 1)
   const marked = ({ marks }: { marks: { devices: { device: string }[] }[] }) =>
@@ -278,7 +278,7 @@ t.test('the map of an owner has her devices, and nothing of where others are', a
   t.strictSame(marked(await map({ authorization })), names.toSorted(byName))
 })
 
-t.test('the latest readings and the insights of an owner are of her devices, and cached for nobody else', async t => {
+t.test('the latest readings and insights of an owner cover her devices in a separate cache', async t => {
   const listed = async (headers: Record<string, string>, query = '') => {
     const { data } = (await ask(`/latest/all/2${query}`, headers)).json()
     return data.map((one: { device: string; temperature: unknown[] }) => one.temperature.length > 0 && one.device)
@@ -294,7 +294,7 @@ t.test('the latest readings and the insights of an owner are of her devices, and
   }
 })
 
-t.test('a device that is given to somebody else is gone at once', async t => {
+t.test('a device with a new owner disappears at once', async t => {
   const change = (owner: number) => service.admin('PATCH', '/devices/cellar', { owner })
   const listed = async (headers: Record<string, string>) => {
     const [fleet, latest] = [await ask('/fleet?order=name', headers), await ask('/latest/all/2', headers)]
@@ -311,7 +311,7 @@ t.test('a device that is given to somebody else is gone at once', async t => {
   t.strictSame(await listed({ cookie: viewer.cookie }), [[], [], 404])
 })
 
-t.test('nobody reads with a credential that is not good', async t => {
+t.test('an invalid credential reads nothing', async t => {
   const bad = [
     { 'x-api-key': 'wrong' },
     { ...own, ...(await keyOf(ada, 'read')) },
@@ -328,7 +328,7 @@ t.test('nobody reads with a credential that is not good', async t => {
   }
 })
 
-t.test('what a client has already is not confirmed to others, and no shared cache keeps it', async t => {
+t.test("a client's cached response is private and not confirmed to others", async t => {
   const answer = await ask('/device/porch', cookie)
   t.equal(answer.headers.get('cache-control'), 'private, max-age=10')
   const known = { 'if-none-match': answer.headers.get('etag') ?? '' }
@@ -401,7 +401,7 @@ const linked: [address: string, reads: string[], refused: string[]][] = [
   ['/?tag=site:berlin&show=map', ['/api/fleet/map'], [trends]],
 ]
 
-t.test('a link reads what its view shows, and nothing else', async t => {
+t.test('a link reads only the contents of its view', async t => {
   const annotation = { device: 'porch', from: '2026-05-04T10:00:00Z', to: null, text: 'filter changed' }
   const init = { method: 'POST', headers: { ...cookie, ...json }, body: JSON.stringify(annotation) }
   t.equal((await fetch(`${service.url}/api/annotations`, init)).status, 201)
@@ -417,7 +417,7 @@ t.test('a link reads what its view shows, and nothing else', async t => {
   }
 })
 
-t.test('a link changes nothing, and opens no other interface', async t => {
+t.test('a link changes nothing and opens no other interface', async t => {
   const { token } = await linkTo('/device/porch')
   const post = (body: object) => ({ method: 'POST', headers: json, body: JSON.stringify(body) })
   const put = { method: 'PUT', headers: json, body: JSON.stringify({ device: 'porch', temperature: 1 }) }
@@ -436,7 +436,7 @@ t.test('a link changes nothing, and opens no other interface', async t => {
     t.equal(await statusOf(token, path, init), 401, `${'method' in init ? init.method : 'GET'} ${path}`)
 })
 
-t.test('a link that was changed, revoked or whose view is gone is refused, and its streams end', async t => {
+t.test('a link that is changed, revoked or without its view is refused, and its streams end', async t => {
   const { token, id, viewId } = await linkTo('/device/porch')
   const flipped = `${token.slice(0, 20)}${token[20] === 'a' ? 'b' : 'a'}${token.slice(21)}`
   for (const [name, text] of Object.entries({ flipped, made: createLinkToken(), empty: '' }))
@@ -455,7 +455,7 @@ t.test('a link that was changed, revoked or whose view is gone is refused, and i
   t.notMatch(service.output(), /barograph_view_/, 'no token is in the log')
 })
 
-t.test('a link is made for devices that its owner reads, and ends with that', async t => {
+t.test('a link covers readable devices of its owner and ends with their loss', async t => {
   const unreadable = ['/device/attic', '/device/none', '/compare?a=porch&b=attic', '/compare', '/alerts', '/station/A']
   for (const address of unreadable) t.equal((await linkTo(address)).status, 409, address)
   t.match(await asPerson(ada, 'POST', '/views/999999/links', { expires_in_days: 1 }), { status: 404 })
@@ -472,7 +472,7 @@ t.test('a link is made for devices that its owner reads, and ends with that', as
   await isDead(t, token, 'the account is disabled')
 })
 
-t.test('who guesses is told to wait, and a good credential still passes', async t => {
+t.test('guesses are rate-limited while a valid credential still passes', async t => {
   let status = 0
   for (let i = 0; i < 150 && status !== 429; i++) status = (await ask('/device/porch', { 'x-api-key': `x${i}` })).status
   t.equal(status, 429)
@@ -496,7 +496,7 @@ async function follow(path: string, headers: Record<string, string>): Promise<Fo
   return { text: () => text, ended }
 }
 
-t.test('everybody is told what they may read, as soon as it is stored, and no stream outlives the service', async t => {
+t.test('stored readings reach all permitted streams, which end with the service', async t => {
   const followed = {
     device: await follow('?device=porch', own),
     owner: await follow('', cookie),
@@ -509,20 +509,20 @@ t.test('everybody is told what they may read, as soon as it is stored, and no st
       const reading = { device, temperature: ++value, humidity: 40, pressure: 1000, timestamp: Date.now() }
       t.equal((await service.put(device, passwords[device] ?? '', reading)).status, 200)
     }
-    await until('it is told', () => followed.administrator.text().includes(`"temperature":${value},`))
+    await until('it is reported', () => followed.administrator.text().includes(`"temperature":${value},`))
   }
-  const told = (name: keyof typeof followed) =>
+  const devicesOf = (name: keyof typeof followed) =>
     [...followed[name].text().matchAll(/event: reading\ndata: \{"device":"(\w+)"/g)].map(([, device]) => device)
   await send('attic', 'cellar', 'lantern', 'porch')
   t.match(await service.admin('PATCH', '/devices/cellar', { owner: bob.id }), { status: 200 })
   await send('cellar', 'porch')
   // Each has a connection of its own.
   for (const [name, count] of Object.entries({ device: 2, owner: 3 }))
-    await until(`${name} is told`, () => told(name as keyof typeof followed).length >= count)
-  t.strictSame(told('administrator'), ['attic', 'cellar', 'lantern', 'porch', 'cellar', 'porch'])
-  t.strictSame(told('device'), ['porch', 'porch'])
-  t.strictSame(told('owner'), ['cellar', 'porch', 'porch'], 'until the device is given away')
-  t.strictSame(told('stranger'), [])
+    await until(`${name} got its readings`, () => devicesOf(name as keyof typeof followed).length >= count)
+  t.strictSame(devicesOf('administrator'), ['attic', 'cellar', 'lantern', 'porch', 'cellar', 'porch'])
+  t.strictSame(devicesOf('device'), ['porch', 'porch'])
+  t.strictSame(devicesOf('owner'), ['cellar', 'porch', 'porch'], 'until the device is given away')
+  t.strictSame(devicesOf('stranger'), [])
   t.equal(await service.end('SIGTERM'), 0)
   for (const { ended } of Object.values(followed)) await ended
 })

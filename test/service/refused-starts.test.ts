@@ -1,4 +1,4 @@
-/** A start that cannot be: one sentence that says what to do, and nothing is left running. */
+/** An impossible start ends with one sentence on the remedy and leaves no process. */
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ function makeTornJournal(journal: string): void {
   writeFileSync(join(journal, '0000000000000000.journal'), 'torn')
 }
 
-test('a journal that cannot be opened stops the start with one sentence, and leaves nothing running', async t => {
+test('a journal that cannot be opened stops the start with one sentence', async t => {
   const dataDirectory = join(temporaryFolder(t), 'data')
   const journal = join(dataDirectory, 'journal')
   makeTornJournal(journal)
@@ -43,7 +43,7 @@ function openJournals(t: Test, journal: string, pointsJournal: string) {
   })
 }
 
-test('a torn tail of the journal of points, and one on a full disk', async t => {
+test('a torn tail of the journal of points stops the start on a full disk only', async t => {
   const points = join(temporaryFolder(t), 'points')
   makeTornJournal(points)
   const message = /The journal in .*points cannot be opened \(EISDIR/
@@ -63,7 +63,7 @@ test('a torn tail of the journal of points, and one on a full disk', async t => 
   await t.rejects(openJournals(t, journal, temporaryFolder(t)), full)
 })
 
-test('a port, an address or a certificate that cannot be used is told with the remedy', async t => {
+test('an unusable port, address or certificate is reported with the remedy', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   t.teardown(() => other.close())
   await once(other, 'listening')
@@ -102,7 +102,7 @@ test('a stop in the middle of the start cleans up too', async t => {
   await until('no server is left', () => !isRunning(pid))
 })
 
-test('LOG_FORMAT decides what is logged, whether a terminal looks on or not', async t => {
+test("LOG_FORMAT decides on the log's form with and without a terminal", async t => {
   const program = `
     import { readConfig } from './service/settings/config.ts'
     import { createLog } from './service/log-output.ts'

@@ -1,6 +1,6 @@
 /**
- * What a service and its databases have acknowledged is there after kills and stops, whatever it is, after a loss of QuestDB, and when the
- * journal was full. Other losses: `test/long/service-lost-questdb.long.ts`.
+ * Acknowledged data survives kills and stops, a loss of QuestDB, and a full journal. Other losses:
+ * `test/long/service-lost-questdb.long.ts`.
  */
 
 import { fork } from 'node:child_process'
@@ -80,7 +80,7 @@ async function account(path: string, body?: object, method = body === undefined 
   return { status: response.status, body: JSON.parse((await response.text()) || '{}') }
 }
 
-/** For parameters that a read needs, by name; any other text of a path is that of no thing. */
+/** Required parameters of reads, by name. Any other text in a path names a missing thing. */
 const values: Record<string, string> = {
   ...{ device: 'kitchen', sn: 'DEL-01', a: 'kitchen', b: 'kitchen', hours: '24', format: 'json' },
   ...{ start: String(startMs - 3_600_000), end: String(startMs) },
@@ -178,7 +178,7 @@ t.test('after a loss of QuestDB and a kill of everything, all that was acknowled
   }
   const keyed = { 'idempotency-key': 'first' }
   t.equal(await put('kitchen', 21.5, keyed), 200)
-  // What was acknowledged may be evaluated by the next process alone.
+  // The next process may be the only one to evaluate an acknowledged reading.
   t.equal(await put('freezer', -20), 200)
   await until('the loss is noticed', () => /replaying the journal/.test(first.output()))
   await first.killAll()
@@ -226,7 +226,7 @@ t.test('messages of sensors at a broker and by webhook survive kills', async t =
   await untilShown('shed', sent)
 })
 
-t.test('PostgreSQL that is killed comes back, nothing is missing, and known devices never notice', async t => {
+t.test('a killed PostgreSQL comes back without loss and unnoticed by known devices', async t => {
   const taken: number[] = [21.5]
   const putMore = async (count: number) => {
     for (let more = 0; more < count; more++) {
@@ -245,7 +245,7 @@ t.test('PostgreSQL that is killed comes back, nothing is missing, and known devi
   await untilReady()
 })
 
-t.test('a frozen QuestDB degrades the service, holds up no stop, and gets its readings later', async t => {
+t.test('a frozen QuestDB degrades the service, delays no stop, and gets its readings later', async t => {
   t.equal(await put('freezer', -9), 200)
   await untilAlerts('freezer firing,freezer resolved cleared')
   await until('readings are forwarded', async () => /^barograph_lag_readings 0$/m.test(await metrics()))
@@ -292,7 +292,7 @@ t.test('a frozen QuestDB degrades the service, holds up no stop, and gets its re
 })
 
 t.test('a loss of rows that the journal no longer has is reported until it is accepted', async t => {
-  // As after the trim of a segment, which takes 64 MiB of readings. Nothing is trimmed behind the position that QuestDB has.
+  // A trimmed segment takes 64 MiB of readings, which this replaces. Nothing is trimmed after QuestDB's position.
   const folder = join(dataDirectory, 'journal')
   for (const name of readdirSync(folder)) if (name.endsWith('.journal')) rmSync(join(folder, name))
   rmSync(database, { recursive: true })
@@ -312,7 +312,7 @@ t.test('a loss of rows that the journal no longer has is reported until it is ac
   await untilReady()
 })
 
-t.test('a full journal answers 503, acknowledges no message, loses nothing, and heals', async t => {
+t.test('a full journal answers 503, acknowledges no message, and recovers without loss', async t => {
   const username = 'tower'
   const password = await service.addDevice(username)
   passwords[username] = password
@@ -322,7 +322,7 @@ t.test('a full journal answers 503, acknowledges no message, loses nothing, and 
   freezeProcess(questdb)
   let taken = 1
   let timeMs = startMs - 50_000
-  // Smaller and smaller ones, until there is no room for a reading.
+  // The bodies shrink until a reading no longer fits.
   for (let count = 10_000; count >= 1; count /= 10) {
     for (let status = 200; status === 200; ) {
       const lines = Array.from({ length: count }, () => `${username},${timeMs++},2,50,1000\n`)

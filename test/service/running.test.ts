@@ -1,4 +1,4 @@
-/** Starting, watching and stopping the service as an operator does: by npm, in a container, in the background, in a terminal. */
+/** Starting, watching and stopping the service like an operator: by npm, in a container, in the background, in a terminal. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ const payload = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 10
 async function isHealthy(url: string, settings: Record<string, string> = {}): Promise<boolean> {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8').replaceAll('\\\n', '')
   const command = /^HEALTHCHECK .*?CMD (.+)$/m.exec(dockerfile)?.[1] ?? ''
-  // Docker gives containers the proxy of its configuration; this one does not answer.
+  // Docker gives containers the proxy of its configuration. This one does not respond.
   const [http_proxy, https_proxy] = ['http://127.0.0.1:9', 'http://127.0.0.1:9']
   const environment = { PATH: process.env['PATH'], PORT: new URL(url).port, http_proxy, https_proxy, ...settings }
   const { status, stderr } = await runToEnd('sh', ['-c', command], { folder: '/', environment })
@@ -76,7 +76,7 @@ async function hasStopped(t: Test, { pids, output }: Started): Promise<void> {
   t.pass('in an orderly way')
 }
 
-/** How a process becomes number 1; where the system allows no namespaces, it runs as any other one. */
+/** Namespaces make a process number 1. Without them it runs like any other one. */
 function namespace(): string[] {
   const ways = [
     ['unshare', '--pid', '--fork', '--mount-proc'],
@@ -92,7 +92,7 @@ function namespace(): string[] {
   return ways.find(isPossible) ?? []
 }
 
-test('SIGTERM to the first process of a container stops all, and no client holds that up', async t => {
+test('SIGTERM to the first process of a container stops all without a delay by clients', async t => {
   const [command = '', ...words] = [...namespace(), process.execPath, 'service/main.ts']
   const started = await startService(t, [command, ...words])
   const { child, url, dataDirectory } = started
@@ -112,7 +112,7 @@ test('SIGTERM to the first process of a container stops all, and no client holds
     const { status } = await fetch(`${url}/api/log`, { method: 'PUT', headers, body: JSON.stringify(payload) })
     t.equal(status, 200)
   }
-  // What belongs to the start may come meanwhile.
+  // Log lines of the start may arrive meanwhile.
   const logged = started.output().slice(before)
   t.notMatch(logged, 'kitchen', 'nothing is logged for a reading')
   t.ok(logged.split('\n').length <= count, logged)
@@ -130,7 +130,7 @@ test('SIGTERM to the first process of a container stops all, and no client holds
     await once(socket, 'connect')
     socket.write(text)
   }
-  await until('they were heard', async () => (await fetch(`${url}/health/live`)).ok)
+  await until('the service responds', async () => (await fetch(`${url}/health/live`)).ok)
   const second = startPlainService(t, { dataDirectory, environment: withoutQuestdb })
   await t.rejects(second, /in use|another|process/, 'a second service on the same data directory is refused')
   t.ok(await isHealthy(url))
@@ -173,7 +173,7 @@ test('the service stops in an orderly way when npm is killed', async t => {
 /** `script` of util-linux gives the command a terminal of its own, by a shell, which stays beside the command where that has no `exec`. */
 const inTerminal = (command: string) => ['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null']
 
-test('in a terminal the service logs lines to read, and Ctrl-C stops it', async t => {
+test('in a terminal the service logs readable lines until Ctrl-C stops it', async t => {
   const started = await startService(t, inTerminal('exec bin/barograph start'), { LOG_FORMAT: '' })
   const exited = once(started.child, 'close')
   started.child.stdin?.write('\u0003')

@@ -1,4 +1,4 @@
-/** The headers by which browsers are told to be careful: with every answer, whatever it is and whoever gives it. */
+/** Security headers are part of every answer. */
 
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -13,7 +13,7 @@ await buildWeb()
 const service = await sharedService(t)
 const { url } = service
 
-/** Those that an answer lacks. */
+/** The headers that an answer lacks. */
 async function lacks(
   method: string,
   path: string,
@@ -48,7 +48,7 @@ t.test('each page, each file of them, redirects and refusals', async t => {
   }
 })
 
-t.test('what is no request', async t => {
+t.test('security headers on invalid requests', async t => {
   for (const text of ['nonsense\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n']) {
     const answer = (await exchangeRaw(t, url, text)).toLowerCase()
     for (const [name, value] of Object.entries(securityHeaders)) {

@@ -19,7 +19,7 @@ import { questdbRows } from '../support/questdb-rows.ts'
 test('an interval has its own quantiles and counts', async t => {
   const meter = createIntervalMeter()
   t.strictSame(meter.take(), { ackMs: undefined, rejected: 0 })
-  // In an order that is not theirs.
+  // The order is shuffled.
   for (let at = 0; at < 1000; at++) meter.acknowledged(((at * 7) % 1000) + 1)
   meter.acknowledged(0)
   meter.rejected(3)
@@ -28,7 +28,7 @@ test('an interval has its own quantiles and counts', async t => {
   t.equal(rejected, 4)
   t.ok(Math.abs((ackMs?.p50 ?? 0) - 500) < 3, `the median is ${ackMs?.p50}`)
   t.ok(Math.abs((ackMs?.p99 ?? 0) - 990) < 3, `the 99th percentile is ${ackMs?.p99}`)
-  t.strictSame(meter.take(), { ackMs: undefined, rejected: 0 }, 'the next one begins anew')
+  t.strictSame(meter.take(), { ackMs: undefined, rejected: 0 }, 'the next interval starts from zero')
 })
 
 /** One whose records grow by seven with each look. */
@@ -52,7 +52,7 @@ function startSelfMonitoring(address: QuestdbAddress, changes: Partial<Parameter
   })
 }
 
-test('rows come to QuestDB, and are read by steps', async t => {
+test('rows reach QuestDB and are read by steps', async t => {
   const { address } = await startQuestdb(t)
   const app = fastify()
   serveEverybody(app, { operations: [statusHistoryOperation({ address })] })

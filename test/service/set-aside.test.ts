@@ -1,4 +1,4 @@
-/** Work that ends the service is done once, and then set aside. */
+/** Work that ends the service is tried once, then set aside. */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { startTcpPostgres } from '../support/tcp-postgres.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { lendQuestdb } from '../support/worker-questdb.ts'
 
-/** As a name server whose answer meets an error of ours, behind every promise. */
+/** A name server whose answer causes an internal error after every promise. */
 const preload = `
 import { Resolver } from 'node:dns/promises'
 Resolver.prototype.resolve4 = () => new Promise(() => setTimeout(() => { throw new RangeError('made by a test') }))
@@ -40,7 +40,7 @@ async function ask({ url, dataDirectory }: Service, method: string, path: string
 
 const findingsOf = async ({ admin }: Service) => Status.parse((await admin('GET', '/status')).body).set_aside ?? []
 
-test('a delivery that ended the service, and a rule that ended the evaluation, are findings at the next start', async t => {
+test('a delivery that ended the service and a rule that ended the evaluation are findings at the next start', async t => {
   const { url: DATABASE_URL } = await startTcpPostgres(t)
   const pool = new pg.Pool({ connectionString: DATABASE_URL })
   t.teardown(() => pool.end())
@@ -87,7 +87,7 @@ test('a delivery that ended the service, and a rule that ended the evaluation, a
   t.equal(second.child.exitCode, null)
 })
 
-test('each kind of work is set aside, once, and what a person has asked for again is no finding', async t => {
+test('each kind of work is set aside once, until a person requests it again', async t => {
   const { store } = await startDatabases(t, nowhere)
   const pool = store.postgres
   const dataDirectory = temporaryFolder(t)

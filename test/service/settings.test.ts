@@ -19,7 +19,7 @@ test('who may sign up depends on who may read, unless it is said', async t => {
   t.throws(() => readConfig({ SIGN_UP: 'closed' }), /SIGN_UP must be open, invited or off/)
 })
 
-test('sizes, ranges and lists are read, and what is empty is not set', async t => {
+test('sizes, ranges and lists are read, with empty ones as unset', async t => {
   t.equal(readConfig({ PORT: '', HOST: '' }).PORT, 8080)
   const config = readConfig({
     JOURNAL_MAX: '2GiB',
@@ -80,14 +80,14 @@ const kafkaAndQuestdb = { ...kafka, QUESTDB_HTTP: databases.QUESTDB_HTTP, QUESTD
 const second = '2=http://u:a,b@q2:9000,postgresql://u:a,b@q2:8812/qdb'
 const third = '3=https://q3,postgres://q3/qdb'
 
-test('brokers of Kafka are read, and nothing of Kafka is set without them', async t => {
+test('settings of Kafka are read only with its brokers', async t => {
   const brokers = ['kafka_1.example:9092', '10.0.0.2:65535', '[::1]:1']
   t.strictSame(readConfig({ KAFKA_BROKERS: brokers.join(', ') }).KAFKA_BROKERS, brokers)
   t.equal(readConfig({ KAFKA_TLS: '', KAFKA_REPLICATION: '' }).KAFKA_BROKERS, undefined, 'what is empty is not set')
   t.match(readConfig(kafka), { KAFKA_TOPIC_PREFIX: 'barograph-', KAFKA_REPLICATION: 3, KAFKA_RETENTION_HOURS: 168 })
 })
 
-test('a wrong setting is named with what it should be', async t => {
+test('a wrong setting is named with its valid form', async t => {
   const wrong: [Record<string, string>, RegExp][] = [
     [{ PORT: '65536' }, /PORT must be from 0 to 65535/],
     [{ PORT: 'http' }, /PORT must be a whole number/],
@@ -142,7 +142,7 @@ test('a wrong setting is named with what it should be', async t => {
   t.throws(() => readConfig({ PORT: 'x', HOST: 'y', DEVICE_RATE: '0' }), all, 'all of them at once')
 })
 
-test('a role of its own needs Kafka, and databases that others have too', async t => {
+test('a separate role needs Kafka and external databases', async t => {
   t.equal(readConfig({}).role, 'all')
   for (const role of ['api', 'forward'] as const) {
     t.throws(() => readConfig({}, role), /^--role (api|forward) needs KAFKA_BROKERS: /)
@@ -152,7 +152,7 @@ test('a role of its own needs Kafka, and databases that others have too', async 
   }
 })
 
-test('the programs that are started get none of our settings', async t => {
+test('child processes get none of our settings', async t => {
   const { environment } = readConfig({ ...databases, ...kafka, ...sasl, JAVA_HOME: '/java', PORT: '1' })
   t.strictSame(environment, { JAVA_HOME: '/java' })
 })
@@ -160,7 +160,7 @@ test('the programs that are started get none of our settings', async t => {
 const read = (settings: Record<string, string>) => kafkaSettings(readConfig(settings))
 const KAFKA_BROKERS = 'a:1,b:2'
 
-test('TLS and SASL reach the client, and only where they are set', async t => {
+test('TLS and SASL reach the client only if they are set', async t => {
   t.equal(read({}), undefined, 'without brokers')
   t.strictSame(read({ KAFKA_BROKERS }), {
     connection: { clientId: 'barograph', brokers: ['a:1', 'b:2'] },
@@ -176,7 +176,7 @@ test('TLS and SASL reach the client, and only where they are set', async t => {
   })
 })
 
-test('a client certificate and a client of OAuth reach the client, and not in part', async t => {
+test('a client certificate and a client of OAuth reach the client completely or not at all', async t => {
   const { cert, key } = makeCertificate(temporaryFolder(t))
   const certificate = { KAFKA_TLS: 'true', KAFKA_TLS_CERT: cert, KAFKA_TLS_KEY: key }
   const pems = { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
@@ -199,7 +199,7 @@ test('a client certificate and a client of OAuth reach the client, and not in pa
   refused({ ...user, KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_TOKEN_URL: tokenUrl }, /for OAUTHBEARER alone/)
 })
 
-test('the CA certificates are read at the start, and a file without any is refused', async t => {
+test('the CA certificates are read at the start, which refuses a file without any', async t => {
   const folder = temporaryFolder(t)
   const { cert, key } = makeCertificate(folder)
   t.strictSame(read({ KAFKA_BROKERS, KAFKA_TLS: cert })?.connection.tls, { ca: readFileSync(cert, 'utf8') })
@@ -217,7 +217,7 @@ t.test('a letter too many, too few, wrong or swapped is found, without the value
   t.strictSame(found, expected)
 })
 
-t.test('settings, empty variables and those of other programs are left alone', async t => {
+t.test('settings, empty variables and variables of other programs are ignored', async t => {
   const settings = Object.fromEntries(Object.keys(Settings.shape).map(name => [name, 'x']))
   const others = 'HOME PATH USER LANG TERM PWD TZ HOSTNAME SHELL NODE_OPTIONS MAIL SHLVL'.split(' ')
   const foreign = Object.fromEntries(others.map(name => [name, 'x']))
@@ -263,7 +263,7 @@ test('other lists are refused, without the passwords in them', async t => {
     })
 })
 
-test('the role is read, and help is asked for beside anything', async t => {
+test('the role is read while help works beside any argument', async t => {
   t.strictSame(readStartArguments([]), { isHelp: false, role: 'all' })
   for (const role of ['all', 'api', 'forward']) {
     t.strictSame(readStartArguments(['--role', role]), { isHelp: false, role })
@@ -273,7 +273,7 @@ test('the role is read, and help is asked for beside anything', async t => {
     t.equal(readStartArguments(words).isHelp, true, words.join(' '))
 })
 
-test('what is not taken is told', async t => {
+test('unknown arguments are named', async t => {
   const refuses = (words: string[], message: RegExp) => {
     t.throws(() => readStartArguments(words), { constructor: UsageError, message }, words.join(' '))
   }

@@ -1,4 +1,4 @@
-/** The hourly view where several nodes plan queries with it: one changes it, and none uses it while it is made anew. */
+/** The hourly view with several nodes: one changes it, and none uses it during a rebuild. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -40,13 +40,13 @@ async function open(t: Test, graceMs = 300): Promise<Viewer> {
   return { nodes, shared, view, texts }
 }
 
-/** As QuestDB names it: another one after each rebuild. */
+/** QuestDB gives the folder a new name after each rebuild. */
 async function folderOfView(): Promise<string | undefined> {
   const sql = `SELECT directoryName AS folder FROM tables() WHERE table_name = '${hourlyView}'`
   return (await client.query<{ folder: string }>(sql)).rows[0]?.folder
 }
 
-/** Who leads among two; which of them that is when both have just started is not given. */
+/** The leader of two comes first, since either may lead after a start. */
 function leaderFirst([one, other]: readonly [Viewer, Viewer]): readonly [Viewer, Viewer] {
   return one.nodes.leads() ? [one, other] : [other, one]
 }
@@ -77,7 +77,7 @@ async function untilValid(t: Test, viewers: readonly Viewer[], isDone: () => boo
   })
 }
 
-t.test('one node makes the view, and the others know through which transaction it is valid', async t => {
+t.test('one node builds the view and publishes its last valid transaction', async t => {
   const [leader, follower] = [await open(t), await open(t)]
   await untilValid(t, [leader, follower], () => true)
   t.equal(rebuilds(leader) + rebuilds(follower), 1)
@@ -90,7 +90,7 @@ t.test('one node makes the view, and the others know through which transaction i
   t.equal(isValid(leader), false)
   await untilValid(t, [leader, follower], rebuilt(2))
   follower.view.markSuspect('a test')
-  t.equal(isValid(follower), false, 'where it is heard first it is not used at once')
+  t.equal(isValid(follower), false, 'a follower does not use it at once')
   await untilValid(t, [leader, follower], rebuilt(3))
   await client.query(`DROP MATERIALIZED VIEW ${hourlyView}`)
   await waitFor('both know', () => !isValid(leader) && !isValid(follower))
@@ -100,7 +100,7 @@ t.test('one node makes the view, and the others know through which transaction i
 
   const folder = await folderOfView()
   const third = await open(t)
-  t.equal(isValid(third), true, 'a node that starts is told')
+  t.equal(isValid(third), true, 'a node that starts knows it')
   await first.nodes.close()
   await questdb.write([{ symbol: 'a-1', time: '2025-01-01T00:30:00Z', temperature: 7 }])
   const last = second.view.validThroughTxn() ?? 0
@@ -111,7 +111,7 @@ t.test('one node makes the view, and the others know through which transaction i
   t.strictSame(rows, [{ n: '3' }])
 })
 
-t.test('what a node has heard of the view outlives the leader', async t => {
+t.test("a node's knowledge of the view outlives the leader", async t => {
   const both = [await open(t), await open(t)] as const
   await untilValid(t, both, () => true)
   const [leader, follower] = leaderFirst(both)
@@ -160,7 +160,7 @@ t.test('each replica has a view of its own', async t => {
   t.equal(await second.takeOver(), undefined)
   await second.publish({ validThroughTxn: 1_000_000, builds: 1000 })
   await second.suspect(999)
-  await waitFor('it is told', () => second.suspectBuild() === 999)
+  await waitFor('it is reported', () => second.suspectBuild() === 999)
   t.strictSame(second.report(), { validThroughTxn: 1_000_000, builds: 1000 })
   t.strictSame([one.shared.report().builds, one.shared.suspectBuild() < builds], [builds, true])
   // Who has just begun to lead looks at it first.

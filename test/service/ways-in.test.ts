@@ -1,4 +1,4 @@
-/** Readings by every way in of a whole service: one verdict, the same rows in both tables, and a list of what is rejected. */
+/** Readings by every write path of a whole service: one verdict, the same rows in both tables, and a list of rejections. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ const cases: Case[] = [
 
 t.test('the same readings have the same verdicts and the same rows by every way in', async t => {
   const ways = await waysInto(t, service, port)
-  // Of each way the times of a day of its own.
+  // Each write path has its own day.
   const firstMs = (Math.floor(Date.now() / dayMs) - 20) * dayMs
   const startOf = (way: number) => firstMs + way * dayMs
   for (const [way, [name, send]] of Object.entries(ways).entries()) {
@@ -105,13 +105,13 @@ const startMs = Math.floor(Date.now() / 1000) * 1000 - 600_000
 /** Nanoseconds. */
 const at = (microseconds: number) => `${startMs * 1000 + microseconds}000`
 
-/** As the client for InfluxDB 1.x sends them, which sorts tags and fields. */
+/** The client for InfluxDB 1.x sends lines like these, with sorted tags and fields. */
 function v1(lines: readonly string[]): Promise<Response> {
   const headers = { authorization: basic('homeassistant', homeKey), 'content-type': 'application/octet-stream' }
   return fetch(`${url}/write?db=home_assistant`, { method: 'POST', headers, body: `${lines.join('\n')}\n` })
 }
 
-/** As that for InfluxDB 2.x does. */
+/** The client for InfluxDB 2.x sends lines like these. */
 function v2(lines: readonly string[]): Promise<Response> {
   const headers = { authorization: `Token ${homeKey}`, 'content-type': 'text/plain; charset=utf-8' }
   const query = 'org=home&bucket=home_assistant&precision=ns'
@@ -132,7 +132,7 @@ async function becomes(t: Test, device: string, expected: readonly object[]): Pr
   t.pass(device)
 }
 
-t.test('entities of Home Assistant become devices and metrics, and nothing replaces another part', async t => {
+t.test('entities of Home Assistant become devices and metrics without replacing other parts', async t => {
   // It writes nothing, and takes a 400 for a connection that is good.
   t.equal((await v1([])).status, 204)
   t.equal((await v2([''])).status, 400)
@@ -164,7 +164,7 @@ t.test('entities of Home Assistant become devices and metrics, and nothing repla
   t.match(rejections, [{ device: 'attic', way: 'line_protocol', reason, count: 2 }])
 })
 
-// What is not taken, as administrators see it.
+// Rejections, as administrators see them.
 
 const password = await service.addDevice('roof')
 await service.admin('POST', '/stations', { sn: 'DEL-01', model: 'M1' })
@@ -269,12 +269,12 @@ const rejected: Rejected[] = [
   },
 ]
 
-t.test('what is rejected is listed with its way, sender, device and reason, and counted once', async t => {
+t.test('a rejection is listed with its path, sender, device and reason, and counted once', async t => {
   for (const { way, send, entry, isPart = false } of rejected) {
     const before = await rejectionsOf('?limit=1')
     await send()
     const page = () => rejectionsOf('?limit=1')
-    await until('it is told', async () => (await page()).rejections.at(0)?.id !== before.rejections.at(0)?.id)
+    await until('it is reported', async () => (await page()).rejections.at(0)?.id !== before.rejections.at(0)?.id)
     const { rejections, rejected: count } = await page()
     const name = `${way}: ${entry.sender}, ${entry.reason}`
     t.match(rejections.at(0), { way, count: 1, ...entry }, name)
@@ -297,7 +297,7 @@ t.test('a webhook stores no more once its key is revoked', async t => {
   t.notOk(service.output().includes(webhookKey))
 })
 
-t.test('rejections come in pages, newest first, of a device or a way, and hold no credential', async t => {
+t.test('rejections have pages, newest first, by device or write path, without credentials', async t => {
   const all = await rejectionsOf()
   t.equal(all.next, null)
   const walked = []

@@ -1,4 +1,4 @@
-/** One walk with real databases: what is in a backup, what goes on meanwhile, and what is there after a restore. */
+/** One walk with real databases: the contents of a backup, concurrent writes, and the state after a restore. */
 
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -67,7 +67,7 @@ async function write(table: string, time: string): Promise<void> {
   await waitFor('the row is there', async () => (await count()) === before + 1)
 }
 
-t.test('rows that come after the sums were opened are not in them, and no connection is left', async t => {
+t.test('rows after the start of the sums are not in them, and no connection is left', async t => {
   const gate = await openGate(t, store.questdb.address.pg)
   for (const table of Object.keys(rowsOf)) {
     t.strictSame(await (await openDaySums(gate.address, table)).read(), [], `${table} is empty`)
@@ -81,7 +81,7 @@ t.test('rows that come after the sums were opened are not in them, and no connec
     )
     t.match(found[0], table === 'readings' ? { 3: '215000' } : { 3: '7', 4: '122500', 5: '7' })
     await exec(`TRUNCATE TABLE ${table}`)
-    // It makes the view invalid for minutes, for which an erase waits; one that is not there is made at once.
+    // A truncation makes the view invalid for minutes, for which an erase waits. A missing view is created at once.
     await exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)
     await waitFor('it is empty', async () => (await countOf(directory.path, `SELECT count() FROM ${table}`)) === 0)
   }
@@ -172,7 +172,7 @@ async function fill() {
   }
   await send(3, kept, before, during, measured)
   await waitFor('all is applied', () => ingest.status().lag.rows === 0)
-  // As a person confirms it.
+  // Raises the bound as a person confirms it.
   await acceptedFrom.raise(today - days * dayMs)
   const retention = openRetention({
     ...{ days, acceptedFrom, nowMs: Date.now, log: silentLog },
@@ -201,7 +201,7 @@ async function fill() {
 const target = newFolder('backup')
 let filled: Awaited<ReturnType<typeof fill>>
 
-t.test('a backup notes what is erased while it is made, and has the hours of expired readings', async t => {
+t.test('a backup records concurrent erases and has the hours of expired readings', async t => {
   filled = await fill()
   const { kept, before, during, series, retention, eraseMore } = filled
   const { topic, state } = await createTopics(store.postgres).openTopic()
@@ -226,7 +226,7 @@ t.test('a backup notes what is erased while it is made, and has the hours of exp
   t.ok(tombstones.before > 0 && tombstones.before <= ingest.status().journal.end)
 })
 
-t.test('after a restore what was erased stays gone, hours are shown, and expired days are refused', async t => {
+t.test('after a restore erased data stays gone, hours are shown, and expired days are refused', async t => {
   const { kept, before, during, measured, series } = filled
   const dataDirectory = newFolder('data')
   await restoreTo(target, dataDirectory)
@@ -249,8 +249,8 @@ t.test('after a restore what was erased stays gone, hours are shown, and expired
   await waitFor('it answers', async () => (await hours()) !== undefined)
   t.strictSame(await hours(), [2, 2, 2, 2, 2, 2])
   const oldest = new Date(today - days * dayMs).toISOString().slice(0, 10)
-  const told = { days: 300, oldest_day: oldest, expired_days: 0, last_run: String, fault: null }
-  t.match(await bodyOf('/status'), { retention: told })
+  const retention = { days: 300, oldest_day: oldest, expired_days: 0, last_run: String, fault: null }
+  t.match(await bodyOf('/status'), { retention })
   const { body } = await service.admin('POST', '/devices/porch/rotate')
   const late = async (timestamp: number) => {
     const { password = '' } = body as { password?: string }
@@ -270,7 +270,7 @@ t.test('after a restore what was erased stays gone, hours are shown, and expired
   await service.end('SIGTERM')
 })
 
-t.test('what only PostgreSQL can tell is refused in a sentence, and changes nothing', async t => {
+t.test('problems that only PostgreSQL detects are refused in a sentence without changes', async t => {
   const refuses = async (change: (postgres: ManifestHead['postgres']) => unknown, refusal: RegExp) => {
     const { postgres } = readManifest(target).head
     change(postgres)
@@ -285,7 +285,7 @@ t.test('what only PostgreSQL can tell is refused in a sentence, and changes noth
   t.ok((await store.postgres.query('SELECT FROM devices')).rowCount)
 })
 
-t.test('what only QuestDB can tell is refused in a sentence, and nothing is left', async t => {
+t.test('problems that only QuestDB detects are refused in a sentence without leftovers', async t => {
   const folder = newFolder('changed')
   cpSync(target, folder, { recursive: true })
   const { head, files } = readManifest(folder)
@@ -298,7 +298,7 @@ t.test('what only QuestDB can tell is refused in a sentence, and nothing is left
   t.strictSame(readdirSync(root), [])
 })
 
-t.test('a manifest that is refused, and a directory that is not empty, leave all as it was', async t => {
+t.test('a refused manifest and a directory that is not empty stay unchanged', async t => {
   const folder = temporaryFolder(t)
   const head = '{"format":1}\n'
   const sha256 = createHash('sha256').update(head).digest('hex')
@@ -313,14 +313,14 @@ t.test('a manifest that is refused, and a directory that is not empty, leave all
   t.strictSame(readdirSync(root), ['letters.txt'])
 })
 
-t.test('the files of an external QuestDB are not here, and the refusal says so', async t => {
+t.test('the refusal of an external QuestDB says that its files are elsewhere', async t => {
   const external = { ...parts, store: { ...store, questdb: { ...store.questdb, managed: false } } }
   const folder = newFolder('backup')
   await t.rejects(backUp(folder, external, run), { name: 'BackupError', message: /QUESTDB_HTTP.*back up its server/ })
   t.notOk(existsSync(folder))
 })
 
-t.test('a backup goes into an external PostgreSQL that is empty, and into no other', async t => {
+t.test('a backup is restored to an empty external PostgreSQL only', async t => {
   await store.postgres.query('CREATE DATABASE elsewhere')
   const { host = '', port, user = '', password } = store.postgres.options
   const address = { host, port, user, password: String(password), database: 'elsewhere' }

@@ -1,4 +1,4 @@
-/** Which backups are refused: every file is held against the manifest, and the manifest against itself, also one that is made anew. */
+/** Refused backups: every file is checked against the manifest, and the manifest against itself, also with a recomputed digest. */
 
 import { createHash } from 'node:crypto'
 import fs, { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ function refusalOf(change: (folder: string) => void, name = version): string {
   return messageOf(() => checkBackup(folder, name, nothing))
 }
 
-/** Of a manifest without its backup. */
+/** The refusal of a manifest without its backup. */
 function manifestRefusalOf(bytes: Uint8Array): string {
   writeFileSync(join(alone, manifestName), bytes)
   return messageOf(() => readManifest(alone))
@@ -142,12 +142,12 @@ t.test('a manifest names no file outside of the parts', async t => {
   }
 })
 
-// A manifest that was changed by somebody who knows how to make its digest anew.
+// Manifests that were changed and given a matching digest.
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 type Path = (string | number)[]
 
-/** The head and the files; without the end, which is made of them. */
+/** The head and the files. The end is computed from them. */
 const files = ['postgres/devices', 'journal/checkpoint'].map(path => [path, 2, '0'.repeat(64)])
 const lines: Json[] = [JSON.parse(JSON.stringify(head)), ...files]
 
@@ -157,7 +157,7 @@ function textOf(changed: readonly unknown[]): string {
   return `${text}${JSON.stringify({ files: changed.length - 1, sha256 })}\n`
 }
 
-/** Of every field, and of what it is in. */
+/** Paths of every field and its parents. */
 function* pathsOf(value: Json, path: Path): Generator<Path> {
   yield path
   if (typeof value !== 'object' || value === null) return
@@ -183,7 +183,7 @@ const hostile = ['a\u001b[31m\n', '9'.repeat(400), '__proto__', '\ud800']
 const texts = ['', 'x', '../x', 'journal/../../x', '/etc/passwd', ...hostile]
 const values: unknown[] = [isLeftOut, null, true, -1, 0, 1.5, 2 ** 53, 1e308, [], {}, [[]], ...texts]
 
-/** Only the manifest: what is right in it is refused for its first file. */
+/** Checks only the manifest: a correct one is refused for its first missing file. */
 function remadeRefusalOf(changed: readonly unknown[]): string {
   const text = textOf(changed)
   writeFileSync(join(alone, manifestName), text)
@@ -203,7 +203,7 @@ t.test('a manifest that was changed in any field is refused in a sentence', asyn
   t.pass(`${paths.length} fields`)
 })
 
-t.test('lines that are no JSON, and a manifest that is a folder', async t => {
+t.test('refused: lines that are not JSON, and a folder in place of the manifest', async t => {
   const line = fc.string({ unit: 'binary' }).map(text => text.replaceAll('\n', ''))
   const property = fc.property(fc.nat(lines.length - 1), line, (at, line) => {
     remadeRefusalOf(lines.with(at, line))
@@ -214,7 +214,7 @@ t.test('lines that are no JSON, and a manifest that is a folder', async t => {
   t.throws(() => checkBackup(other, version, nothing), { message: /cannot be read \(EISDIR\)/ })
 })
 
-t.test('a file twice, a table without its file, and a file of no table', async t => {
+t.test('refused: a duplicate file, a table without its file, and a file without a table', async t => {
   t.match(remadeRefusalOf([...lines, lines[1]]), /is named twice/)
   t.match(remadeRefusalOf(lines.toSpliced(1, 1)), /devices is missing/)
   t.match(remadeRefusalOf([...lines, ['postgres/devices2', 0, '0'.repeat(64)]]), /devices2 belongs to no table/)

@@ -1,4 +1,4 @@
-/** What a backup of replicas waits for, and from where it has to be sent again, with a QuestDB that does not sync. */
+/** The wait of a backup of replicas, and the offsets to send again, with a QuestDB without sync. */
 
 import t from 'tap'
 import { statusBefore } from '../../../ingest/forwarder/forwarder-status.ts'
@@ -12,7 +12,7 @@ const { openTopic } = createTopics(store.postgres)
 const client = await store.connectPostgres()
 t.teardown(() => client.end())
 
-const told = (applied: number, losses: number): ForwardStatus => {
+const published = (applied: number, losses: number): ForwardStatus => {
   return { tenure: 1, losses, applied, forwarder: statusBefore('it is a test') }
 }
 const { signal } = new AbortController()
@@ -24,29 +24,29 @@ async function isWaiting(waiting: Promise<unknown>): Promise<boolean> {
   return passed !== false
 }
 
-t.test('it waits for what is applied, and notes what is kept to be sent again', async t => {
+t.test('a backup waits for applied rows and records the offsets to send again', async t => {
   const { topic, state } = await openTopic()
   const waiting = wait(topic, 9)
-  await state.commit(topic, 2, [], { ...told(8, 0), appliedBefore: 9 })
+  await state.commit(topic, 2, [], { ...published(8, 0), appliedBefore: 9 })
   t.ok(await isWaiting(waiting))
-  await state.commit(topic, 2, [], told(9, 0))
+  await state.commit(topic, 2, [], published(9, 0))
   const { offsets, assertKept } = await waiting
   t.strictSame(offsets, [{ name: topic, offset: 2 }])
-  await state.publish(topic, told(12, 0))
+  await state.publish(topic, published(12, 0))
   await t.resolves(assertKept())
-  await state.publish(topic, told(2, 1))
+  await state.publish(topic, published(2, 1))
   await t.rejects(assertKept(), { name: 'BackupError', message: `The records of topic ${topic} were sent again` })
 })
 
-t.test('what is committed is not lost by what is sent again', async t => {
+t.test('committed letters survive a repeated forwarding', async t => {
   const { topic, state } = await openTopic()
-  await state.commit(topic, 9, [], told(9, 0))
+  await state.commit(topic, 9, [], published(9, 0))
   const { assertKept } = await wait(topic, 9)
-  await state.publish(topic, told(9, 1))
+  await state.publish(topic, published(9, 1))
   await t.resolves(assertKept())
 })
 
-t.test('a topic of which nothing was ever forwarded, and one without records', async t => {
+t.test('a topic that was never forwarded, and one without records', async t => {
   const { topic } = await openTopic()
   const { offsets } = await wait(topic, 0)
   t.strictSame(offsets, [{ name: topic, offset: 0 }])

@@ -53,7 +53,7 @@ t.test('steady growth is found, whatever the noise of single days', async t => {
   t.pass()
 })
 
-t.test('with too few days, and without growth, there is no day on which it is full', async t => {
+t.test('the day of a full disk needs enough days and growth', async t => {
   const growing = (hour: number) => hour
   const cases: [count: number, bytesAt: (hour: number) => number, growth: number | undefined, days?: number][] = [
     [0, growing, undefined],
@@ -67,7 +67,7 @@ t.test('with too few days, and without growth, there is no day on which it is fu
   }
 })
 
-t.test('samples are kept for two weeks, and those of a clock that was ahead go', async t => {
+t.test('samples are kept for two weeks, except future ones of a wrong clock', async t => {
   let samples: DiskSample[] = []
   for (const sample of hours(400, hour => hour)) samples = addSample(samples, sample)
   t.equal(samples.length, samplesMax)
@@ -118,7 +118,7 @@ t.test('a disk that lasts until the oldest readings expire does not get full', a
   }
 })
 
-t.test('the folders are measured, and the samples outlive a restart', async t => {
+t.test('the folders are measured, with samples that survive a restart', async t => {
   const path = temporaryFolder(t)
   const names = ['journal', 'points', 'questdb', 'postgres']
   const [journal = '', pointsJournal = '', questdb = '', postgres = ''] = names.map(name => join(path, name))

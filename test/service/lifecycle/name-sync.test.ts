@@ -1,4 +1,4 @@
-/** The names of the devices in QuestDB: those of the registry, whatever becomes of either of them. */
+/** The names of the devices in QuestDB follow the registry through faults of either. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -112,7 +112,7 @@ t.test('a view has the readings with the names', async t => {
   t.match(plan, /filter: device='porch-1'/, 'and of the device')
 })
 
-t.test('only what has changed is sent, also by the next process', async t => {
+t.test('only changes are sent, also by the next process', async t => {
   const asked: number[] = []
   const namesSince = async (sequence: number, rowsMax: number) => {
     const found = await devices.namesSince(sequence, rowsMax)
@@ -136,11 +136,11 @@ t.test('many come page by page', async t => {
   await untilSame('all are there')
 })
 
-t.test('a table that cannot be right is made anew', async t => {
+t.test('an inconsistent table is rebuilt', async t => {
   const first = openNameCopy({ source, questdb, log: silentLog, checkEveryMs })
   await first.sync()
   await first.close()
-  // As a restore leaves it: PostgreSQL is older than QuestDB.
+  // A restore leaves PostgreSQL older than QuestDB.
   await rows(
     `INSERT INTO ${deviceNamesTable} VALUES (cast(10000000 AS TIMESTAMP), 'porch-1', 'from the future', '', 1000000000)`,
   )
@@ -152,7 +152,7 @@ t.test('a table that cannot be right is made anew', async t => {
   ])
 })
 
-t.test('of several processes the one that leads copies, and one whose memory is behind makes nothing anew', async t => {
+t.test('only the leading process copies, and one with an older state rebuilds nothing', async t => {
   const behind = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 0 })
   t.teardown(() => behind.close())
   const tableId = () => rows(`SELECT id FROM tables() WHERE table_name = '${deviceNamesTable}'`)
@@ -177,7 +177,7 @@ t.test('of several processes the one that leads copies, and one whose memory is 
   await untilSame('and the first one again')
 })
 
-t.test('a QuestDB that is away gets them later, and one line tells it', async t => {
+t.test('an unavailable QuestDB gets names later, with one log line', async t => {
   let state: 'up' | 'away' = 'up'
   const { log, texts } = recordingLog('warn')
   const address = { ...questdb.address, http: { ...questdb.address.http, port: 9 } }
@@ -234,7 +234,7 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   await untilSame('it is gone again')
 })
 
-t.test('what a series is of comes with it, and goes when its values are erased', async t => {
+t.test('a series is copied with its metric and removed when its values are erased', async t => {
   const cellar = devices.get('cellar')?.number ?? 0
   const sensor = devices.get('sensor 1')?.number ?? 0
   const send = (device: number, field: string) => metrics.ensure([{ device, field }], 'test')

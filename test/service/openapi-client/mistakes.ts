@@ -1,4 +1,4 @@
-/** What the types of the generated client refuse: a directive above a line without an error is an error itself. */
+/** Mistakes that the types of the generated client refuse: a directive above a line without an error is an error itself. */
 
 import {
   adminAddDevices,
@@ -34,7 +34,7 @@ await logReading({ device: 'porch', temperature: 21, humidity: 48, presure: 1013
 await logBatch(reading)
 // @ts-expect-error: a device has no such field.
 await adminAddDevices({ name: 'porch', colour: 'red' })
-// @ts-expect-error: there is no such order.
+// @ts-expect-error: an unknown order.
 await readFleet({ order: 'size' })
 // @ts-expect-error: steps are some numbers of seconds.
 await readStatistics('porch', { step: 61 })

@@ -1,4 +1,4 @@
-/** A program of the generated client, as somebody else would write it: `round.ts URL TOKEN`. */
+/** A program of the generated client like an external one: `round.ts URL TOKEN`. */
 
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'

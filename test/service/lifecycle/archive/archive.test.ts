@@ -30,12 +30,12 @@ t.teardown(() => duckdb.closeSync())
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/archive.md'), 'utf8')
 const documented = page.split('```sql\n')[1]?.split('```')[0] ?? ''
 
-/** By DuckDB, in the folder of the test. */
+/** Runs a statement in DuckDB, in the folder of the test. */
 async function asked(sql: string): Promise<unknown[][]> {
   return (await duckdb.runAndReadAll(sql.replaceAll('/var/archive', folder))).getRowsJson() as unknown[][]
 }
 
-t.test('a day is archived before it expires, another engine reads it, and it is restored', async t => {
+t.test('a day is archived before it expires, read by another engine, and restored', async t => {
   await fill()
   const raw = [await rowsOf('readings', firstDay), await rowsOf('measurements', firstDay)]
   const archive = archiveIn(t)
@@ -76,7 +76,7 @@ t.test('a day is archived before it expires, another engine reads it, and it is 
   t.match(await archive.fault((await filesOf(archive))[0] as never), /is damaged in the archive/)
 })
 
-t.test('late rows of an expired day join its files, and an erase rewrites them', async t => {
+t.test('late rows of an expired day join its files, which an erase rewrites', async t => {
   await fill()
   const archive = archiveIn(t)
   const retention = await open(t, gateOf(archive))
@@ -101,7 +101,7 @@ t.test('late rows of an expired day join its files, and an erase rewrites them',
     ],
   )
   const job = { numbers: [porch.number], symbols: [porch.symbol], customSeries: [1] }
-  // As a run before has left them that ended in QuestDB: an hour without values still shows the day.
+  // An earlier run ended in QuestDB with these rows: an hour without values still shows the day.
   await exec(
     `INSERT INTO readings_hours (ts, device) SELECT ts, device FROM readings_hours WHERE device = '${porch.symbol}'`,
   )

@@ -1,6 +1,6 @@
 /**
- * A walk over a whole service after an erase: values, names and texts of an erased device and of an erased metric are in no table, no file
- * and no answer but those that docs/acknowledgement.md lists.
+ * A walk over a whole service after an erase. Values, names and texts of an erased device and metric remain only in
+ * places that docs/acknowledgement.md lists.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -21,11 +21,11 @@ import { basic, startService } from '../../../support/service.ts'
 import { startTcpPostgres } from '../../../support/tcp-postgres.ts'
 import { waitFor } from '../../../support/wait-for.ts'
 
-/** In the name, the place and each text about the erased device. */
+/** The text is in the name, the place and each text about the erased device. */
 const text = 'qzxv'
 const gone = `${text} porch`
 const value = 23.4567891
-/** Of the erased metric of a device that stays. */
+/** A value of the erased metric of a device that stays. */
 const metricValue = 34.5678912
 const metric = 'sap_flow'
 const columns = { humidity: 50, pressure: 1000 }
@@ -36,7 +36,7 @@ const allowed = [
   ...['name', 'slug', 'symbol', 'location_short', 'location_desc', 'tags'].map(column => `devices.${column}`),
   // The report of the erase, and the audit log.
   ...['erase_jobs.name', 'erase_jobs.symbols', 'audit.subject', 'audit.details'],
-  // Rules and silences list devices by name; saved views have the name in their address.
+  // Rules and silences list devices by name. Saved views have the name in their address.
   ...['alert_rules.selector', 'alert_silences.selector', 'saved_views.address'],
 ]
 
@@ -52,7 +52,7 @@ const shownIn = {
   others: ['/api/alerts/ID', '/api/alert-deliveries/ID', '/api/alert-rules/preview'],
 }
 
-/** What the walk has to find before, so that it is known to look there. */
+/** Places that the walk must find before the erase. */
 const erasedPlaces = {
   tables: 'alert_attempts.answer alert_notifications.message alert_pairs.state alerts.value annotations.text'.split(
     ' ',
@@ -125,7 +125,7 @@ async function inQuestdb(marks: readonly string[]): Promise<string[]> {
   return found
 }
 
-/** Files of the service, without those of the databases: also with the bytes of a value. */
+/** Files of the service, except those of the databases. The search includes the bytes of a value. */
 function inFiles(marks: readonly string[], number: number): string[] {
   const bytes = Buffer.alloc(8)
   bytes.writeDoubleLE(number)
@@ -166,13 +166,13 @@ async function inAnswers(marks: readonly string[], device: string): Promise<stri
   look('/api/alert-rules/preview', await ask('POST', '/api/alert-rules/preview', { rule }))
   const leaving = { headers: { 'last-event-id': '0' }, signal: AbortSignal.timeout(1000) }
   const events = await fetch(`${url}/api/events`, leaving)
-  let told = ''
+  let streamed = ''
   try {
-    for await (const piece of events.body ?? []) told += Buffer.from(piece).toString()
+    for await (const piece of events.body ?? []) streamed += Buffer.from(piece).toString()
   } catch {
     // The stream does not end by itself.
   }
-  look('/api/events', told)
+  look('/api/events', streamed)
   return found
 }
 
@@ -191,7 +191,7 @@ async function untilErased(path: string): Promise<void> {
 const place = { location_short: `${text} room`, location_desc: `${text} house`, tags: [`site:${text}`] }
 const passwords = { [gone]: await service.addDevice(gone, place), stays: await service.addDevice('stays') }
 
-t.test('before the erase each place has what was sent', async t => {
+t.test('before the erase each place has the sent values', async t => {
   receiver.answer = (response, { body }) => void response.writeHead(500).end(body)
   await addRule('device rule', gone, { kind: 'above', metric: 'temperature', value: 1, hysteresis: 0 })
   await waitFor('rules are evaluated', () => service.output().includes('alerts are evaluated'))
@@ -260,7 +260,7 @@ async function numbersOf() {
   return rows
 }
 
-/** As those of readings that QuestDB has rejected. */
+/** The letters equal those of readings that QuestDB has rejected. */
 function writeLetters(devices: Awaited<ReturnType<typeof numbersOf>>): void {
   const disk = openDisk(join(dataDirectory, 'journal'))
   for (const [at, { name, number, symbol, series }] of devices.entries()) {

@@ -1,4 +1,4 @@
-/** Days that expire in a real QuestDB: their hours are the same before and after, by each source that they may come from. */
+/** Days that expire in a real QuestDB have the same hours before and after, from each source. */
 
 import fc from 'fast-check'
 import pg from 'pg'
@@ -50,7 +50,7 @@ function readingAt(symbol: string, index: number): TestReading {
 
 const perDevice = (dayCount * dayMs) / 607_000
 const all = ['a-1', 'b-2'].flatMap(symbol => Array.from({ length: perDevice }, (_, index) => readingAt(symbol, index)))
-/** One has been silent since the first day; of the erased one rows without values are left. */
+/** One device has been silent since the first day. The erased one has rows without values left. */
 const silent = [{ symbol: 'c-3', time: new Date(startMs + 5.5 * 3_600_000).toISOString(), humidity: 40 }]
 const erased = [{ symbol: 'd-4', time: new Date(startMs + 60_000).toISOString() }]
 await questdb.write([...all, ...silent, ...erased])
@@ -63,7 +63,7 @@ function hoursOf(symbol: string, fromUs: number, toUs: number, rawFromUs: number
   return source.hourly({ symbol, fromUs, toUs, rawFromUs, expiredBeforeUs }, never)
 }
 
-/** To the precision that sums in another order have. */
+/** Sums in another order differ in their last digits. */
 function textOf({ startsMs, metrics: columns }: HourlySeries): string[] {
   return [...startsMs].map((hourMs, row) => {
     const valuesOf = (column: HourlySeries['metrics'][(typeof metrics)[number]]) =>
@@ -96,7 +96,7 @@ for (const symbol of ['a-1', 'b-2', 'c-3']) {
 }
 const comparedBefore = await compareOf(-infinity)
 
-t.test('a day is marked when its hours are those of its readings, whatever was kept of it before', async t => {
+t.test('a day is marked when its hours equal those of its readings, in spite of older kept hours', async t => {
   await ensureExpiryTables({ exec })
   await ensureExpiryTables({ exec })
   t.equal(await readExpiredBeforeMs(exec), -infinity)
@@ -105,7 +105,7 @@ t.test('a day is marked when its hours are those of its readings, whatever was k
   t.ok(days.every((day, index) => day.startMs === startMs + index * dayMs))
   const [first, ...others] = days
   if (first === undefined) throw new Error('no day')
-  // As of a try that was cut short, before a reading was replaced.
+  // An interrupted run, before a reading was replaced, left this hour.
   const hour = new Date(first.startMs).toISOString()
   await exec(
     `INSERT INTO readings_hours (ts, device, temperature_count, temperature_max) VALUES ('${hour}', 'a-1', 99, 1)`,
@@ -119,7 +119,7 @@ t.test('a day is marked when its hours are those of its readings, whatever was k
   t.strictSame(row, [0], 'nothing is kept of an erased device')
 })
 
-t.test('a day whose kept hours are not those of its readings is not marked', async t => {
+t.test('a day with wrong kept hours is not marked', async t => {
   const day = (await listRawDays(exec)).find(found => found.startMs === expiredMs)
   if (day === undefined) throw new Error('no day')
   let statements = 0

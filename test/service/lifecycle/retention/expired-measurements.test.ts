@@ -1,4 +1,4 @@
-/** Values of custom metrics that expire with their readings in a real QuestDB: what answers by hours are before and after. */
+/** Values of custom metrics that expire with their readings in a real QuestDB: hourly answers before and after. */
 
 import t, { type Test } from 'tap'
 import { createLocalTime } from '../../../../analytics/time/local-time.ts'
@@ -41,7 +41,7 @@ await world.addMetric({ name: 'wind_direction', kind: 'direction', unit: 'deg' }
 await world.addMetric({ name: 'shower_amount', kind: 'rate', unit: 'mm' })
 await world.addMetric({ name: 'pump', kind: 'state' })
 
-/** The counter starts again now and then, at most once an hour; the pump changes at full hours. */
+/** The counter restarts sometimes, at most once an hour. The pump changes at full hours. */
 function valuesAt(index: number) {
   const hour = Math.floor(index / 6)
   return {
@@ -92,7 +92,7 @@ async function compareOf(expiredBeforeUs: number): Promise<unknown> {
   return JSON.parse(await answerCompare(query, context))
 }
 
-/** To the precision that sums in another order have. */
+/** Sums in another order differ in their last digits. */
 const roundedMember = (_: string, member: unknown) =>
   typeof member === 'number' ? Number(member.toPrecision(9)) : member
 const rounded = (value: unknown): unknown => JSON.parse(JSON.stringify(value, roundedMember))
@@ -116,7 +116,7 @@ async function isSame(t: Test): Promise<void> {
   t.strictSame(rounded(await compareOf(expiredMs * 1000)), rounded(before.compare), 'a comparison')
 }
 
-t.test('hours of custom metrics are the same when a day is marked, and when its values are gone', async t => {
+t.test('hours of custom metrics stay the same when a day is marked and its values are removed', async t => {
   const expiry = createExpiry(exec, expiredMs)
   await expiry.look()
   await expiry.expire(expiredMs, pause)
@@ -129,8 +129,8 @@ t.test('hours of custom metrics are the same when a day is marked, and when its 
   await isSame(t)
 })
 
-t.test('values of a day that expired with a version which kept them go, and their hours stay', async t => {
-  // As that version has left it: the readings are gone, and nothing is noted of the values.
+t.test('values of days that expired under an earlier version are removed while their hours stay', async t => {
+  // That version removed the readings and recorded nothing of the values.
   for (const table of ['measurements_hours', 'measurements_expired']) await exec(`DROP TABLE ${table}`)
   const values = readingsOf(0).slice(0, 3 * 144)
   for (const name of names) {
@@ -152,7 +152,7 @@ t.test('values of a day that expired with a version which kept them go, and thei
   for (const name of ['co2', 'energy', 'pump']) t.strictSame(rounded(detail[name]), rounded(before.detail[name]), name)
 })
 
-t.test('hours that are not those of the values are not marked', async t => {
+t.test('wrong hours of values are not marked', async t => {
   const beforeMs = expiredMs + dayMs
   const losing = (sql: string) =>
     exec(sql.startsWith('INSERT INTO measurements_hours') ? sql.replace('max(value)', 'min(value)') : sql)
@@ -162,7 +162,7 @@ t.test('hours that are not those of the values are not marked', async t => {
   t.equal((await exec('SELECT count() FROM readings_expired'))[0]?.[0], 3)
 })
 
-t.test('what is replayed into a day that expired without custom values does not count in its hours', async t => {
+t.test('values replayed into a day that expired without custom values do not count in its hours', async t => {
   const dayStartMs = startMs + dayCount * dayMs
   const noon = new Date(dayStartMs + dayMs / 2).toISOString()
   const [co2] = customOf(porch)

@@ -8,7 +8,7 @@ import { createQuestdbClient } from '../../../../store/questdb/client/questdb-cl
 export interface Kill {
   http: QuestdbHttp
   beforeMs: number
-  /** Of the statements that write, counted from 0. */
+  /** The number of the writing statement, from 0. */
   statement: number
   /** Whether QuestDB has not got it, has just got it, or has answered. */
   when: 'before' | 'sent' | 'after'

@@ -1,4 +1,4 @@
-/** Which days are due, when they may go, and work that excludes an expiry. */
+/** Due days, the time of their expiry, and work that excludes an expiry. */
 
 import t from 'tap'
 import { type DueDaysOptions, dueDays } from '../../../../service/lifecycle/retention/due-days.ts'
@@ -60,7 +60,7 @@ t.test('the margin passes by the monotonic clock, whatever step the other one ma
   t.match(read(), { horizonMs: day - dayMs, steadyMs: day - dayMs })
 })
 
-t.test('exclusive work is left out beside other work, and shared work waits for it', async t => {
+t.test('exclusive work is skipped beside other work, and shared work waits for it', async t => {
   const lock = createSharedLock()
   const order: string[] = []
   const first = Promise.withResolvers<void>()
@@ -134,7 +134,7 @@ t.test('days that are due at once wait, also a single one that is due for longer
   t.strictSame(due([0, 1, 2], 2), wait(at(2), 2))
   t.strictSame(due([0, 3, 9], 9), wait(at(9), 2))
   t.strictSame(due([0], 365), wait(at(365), 1), 'an installation of one day, by a clock that is a year ahead')
-  t.strictSame(due([0, 1, 2], 2, { steadyMs: never }), wait(at(2), 2), 'told before the margin is over')
+  t.strictSame(due([0, 1, 2], 2, { steadyMs: never }), wait(at(2), 2), 'reported before the margin is over')
 })
 
 t.test('days that became due one by one go one by one', async t => {
@@ -153,7 +153,7 @@ t.test('nothing goes that the newest reading does not justify', async t => {
   t.strictSame(due([0, 1], 2, { watchedFromMs, newestHorizonMs }), { ...none, waiting })
 })
 
-t.test('what is confirmed goes at once, as far as the clock still says so', async t => {
+t.test('a confirmed expiry runs at once if the clock still agrees', async t => {
   const more = { confirmedMs: at(4), newestHorizonMs: at(-3) }
   t.strictSame(due([0, 1, 2, 6], 5, more), { ...none, expireBeforeMs: at(4) })
   t.strictSame(due([0, 1, 2], 5, { ...more, steadyMs: at(2) }), { ...none, expireBeforeMs: at(2) })
@@ -162,7 +162,7 @@ t.test('what is confirmed goes at once, as far as the clock still says so', asyn
   t.match(due([4, 5, 6], 9, more), { waiting: { fromMs: at(4), beforeMs: at(9), days: 3 } }, 'the rest waits')
 })
 
-t.test('a clock is watched from the start on, and anew from each step', async t => {
+t.test('a clock is watched from the start and again from each step', async t => {
   const watched = new ObservedHorizon()
   // A year ahead, back, and two days at once.
   const days = [5, 5, 6, 7, 372, 373, 7, 9]

@@ -71,13 +71,13 @@ export async function hours(device: { symbol: string }, expiredBeforeUs: number)
   })
 }
 
-/** As if nothing had ever expired. */
+/** Restores the state before any expiry. */
 export async function reset(): Promise<void> {
   for (const table of ['readings', 'measurements']) {
     for (const kept of ['hours', 'expired']) await exec(`DROP TABLE IF EXISTS ${table}_${kept}`)
     await exec(`TRUNCATE TABLE ${table}`)
   }
-  // A truncated table makes its view invalid for minutes, for which an erase waits; one that is not there is made at once.
+  // A truncated table makes its view invalid for minutes, for which an erase waits. A missing view is created at once.
   await exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)
   await store.postgres.query('DELETE FROM retention')
 }
@@ -92,7 +92,6 @@ const withoutBugs = (t: Test, log: Log): Log => ({
   },
 })
 
-/** With nothing confirmed. */
 export async function openUnconfirmed(
   t: Test,
   more: Partial<RetentionOptions & ExpiringReplica> = {},
@@ -122,7 +121,7 @@ export async function openUnconfirmed(
   return retention
 }
 
-/** A person has confirmed what is due. */
+/** A person has confirmed the due days. */
 export async function open(t: Test, more: Partial<RetentionOptions & ExpiringReplica> = {}): Promise<Retention> {
   const kept = 'days' in more ? more.days : days
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs: Date.now })
@@ -157,7 +156,7 @@ async function kill(given: Kill): Promise<NodeJS.Signals | null> {
   return signal
 }
 
-/** At one of the statements that write; then the next run ends what it has begun. */
+/** The process is killed at a writing statement. The next run completes its work. */
 export async function killThenEnd(t: Test, statement: number, when: Kill['when']): Promise<void> {
   const text = `${when} statement ${statement}`
   await reset()

@@ -1,4 +1,4 @@
-/** Readings that expire, against real databases: what goes, what stays, and a run that is killed. */
+/** Readings that expire in real databases: removed and kept data, and a killed run. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -47,7 +47,7 @@ import {
   today,
 } from './retention-world.ts'
 
-t.test('days go as a whole, each is logged once, and the hours stay', async t => {
+t.test('days expire as a whole with one log line each while their hours stay', async t => {
   const { log, texts } = recordingLog('info')
   const retention = await open(t, { log })
   await until('they are gone', () => retention.state().oldestDayMs === beforeMs)
@@ -63,7 +63,7 @@ t.test('days go as a whole, each is logged once, and the hours stay', async t =>
   t.strictSame(rows, [{ accepted_from: new Date(beforeMs) }])
 })
 
-t.test('with more days, and without the setting, what has expired stays so and nothing else goes', async t => {
+t.test('with more days, or without the setting, no further day expires', async t => {
   for (const other of [400, undefined]) {
     const retention = await open(t, { days: other })
     await until('it is known', () => retention.isKnown() && retention.state().lastRunMs !== undefined)
@@ -81,7 +81,7 @@ t.test('readings that a replay brings back go again and count once', async t => 
   await until('they are gone', () => retention.state().oldestDayMs === beforeMs)
   t.strictSame(await hours(porch, beforeMs * 1000), porchHours)
   const [row] = await exec('SELECT count() FROM readings_expired')
-  t.strictSame(row, [3], 'no day expired anew')
+  t.strictSame(row, [3], 'no day expired again')
 })
 
 t.test('a device is erased with the hours of its expired days, while no day expires', async t => {
@@ -147,7 +147,7 @@ t.test('an erase waits for hours that are still being kept, by whomever', async 
   t.strictSame(await exec(left), [[1, 0]])
 })
 
-t.test('QuestDB tells of hours that are being kept', async t => {
+t.test('QuestDB knows of hours that are being kept', async t => {
   const slow = '(SELECT max(rnd_double()) AS most FROM long_sequence(100000000))'
   const statement = `INSERT INTO readings_hours (ts, device, temperature_count)
     SELECT '2020-01-01'::timestamp, 'nobody-0', cast(most AS LONG) FROM ${slow}`
@@ -157,11 +157,11 @@ t.test('QuestDB tells of hours that are being kept', async t => {
     isOver = true
   })
   const text = "SELECT count() FROM query_activity() WHERE query LIKE 'INSERT INTO readings_hours %'"
-  const isTold = async () => (await exec(text))[0]?.[0] === 1
-  await until('it runs', async () => isOver || (await isTold()))
+  const isReported = async () => (await exec(text))[0]?.[0] === 1
+  await until('it runs', async () => isOver || (await isReported()))
   t.equal(isOver, false)
   await untilNoHoursAreKept(exec, pause)
-  t.equal(await isTold(), false)
+  t.equal(await isReported(), false)
   await keeping
 })
 
@@ -243,7 +243,7 @@ t.test('where readings never expire QuestDB is asked nothing', async t => {
   t.match(retention.state(), { days: undefined, oldestDayMs: undefined, lastRunMs: undefined })
 })
 
-t.test('a failure and a lost mark are told, nothing is removed, and the next look goes on', async t => {
+t.test('a failure and a lost mark are reported, nothing is removed, and the next check continues', async t => {
   const faults: [string, () => Promise<[]>, RegExp][] = [
     ['INSERT INTO readings_hours', () => Promise.reject(new Error('no space left')), /^no space left$/],
     ['INSERT INTO readings_expired', async () => [], /^the mark of \d{4}-\d\d-\d\d is lost$/],
@@ -255,7 +255,7 @@ t.test('a failure and a lost mark are told, nothing is removed, and the next loo
     let isBroken = true
     const broken = (sql: string) => (isBroken && sql.startsWith(statement) ? answer() : exec(sql))
     const retention = await open(t, { log, exec: broken })
-    await until('it is told', () => fault.test(retention.state().fault ?? ''))
+    await until('it is reported', () => fault.test(retention.state().fault ?? ''))
     t.equal(retention.isKnown(), true, 'queries are answered meanwhile')
     const { lastRunMs = 0 } = retention.state()
     await until('it was tried again', () => (retention.state().lastRunMs ?? 0) > lastRunMs + 50)
@@ -276,7 +276,7 @@ async function untilLooked(retention: Retention): Promise<void> {
   }
 }
 
-/** By a clock that can be set; times of receipt are those of the clock before. */
+/** The clock can be set, except for times of receipt. */
 async function openByClock(t: Test, nowMs: () => number, more: Partial<RetentionOptions> = {}): Promise<Retention> {
   await reset()
   await send(porch)
@@ -288,10 +288,10 @@ async function openByClock(t: Test, nowMs: () => number, more: Partial<Retention
 }
 
 const newestMs = today - dayMs / 2 + 7_200_000
-/** So many that the oldest day is the first one that is kept when the newest reading comes. */
+/** The newest reading makes the oldest day the first one that is kept. */
 const kept = dayCount - 1
 
-t.test('one day that is due goes without a person, and the next one a day later', async t => {
+t.test('one due day expires without a confirmation, the next one a day later', async t => {
   const clock = { ms: newestMs }
   const retention = await openByClock(t, () => clock.ms, { days: kept - 1 })
   await until('the day has gone', async () => (await rawStarts())[0] === firstDay + dayMs)
@@ -338,7 +338,7 @@ t.test('readings and their custom values go together, wherever a run is killed',
 
 /** Two nodes on one QuestDB and one PostgreSQL: one makes days expire, the other one knows before they go. */
 let leader = 'a'
-/** Told before each statement of the node. */
+/** Called before each statement of the node. */
 let asked = (_name: string, _sql: string) => {}
 
 /** A connection that passes each statement on so much later. */
@@ -361,14 +361,19 @@ async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
   })
   const { feed } = node
   const acceptedFrom = await openAcceptedFrom({ pool, days, nowMs: Date.now, feed })
-  const told = async (sql: string) => {
+  const execOfNode = async (sql: string) => {
     asked(name, sql)
     return await exec(sql)
   }
   const retention = openRetention({
     ...{ days, acceptedFrom, nowMs: Date.now, log: silentLog },
     replicas: [
-      { number: 1, questdb: store.questdb, readings: { ...ingest.replicas[0], endOfAll: ingest.endOfAll }, exec: told },
+      {
+        number: 1,
+        questdb: store.questdb,
+        readings: { ...ingest.replicas[0], endOfAll: ingest.endOfAll },
+        exec: execOfNode,
+      },
     ],
     nodes: createRetentionNodes({ pool, feed, leads: () => leader === name }),
     timing: { checkEveryMs, marginMs: 0, graceMs: 0, knownMs: 1 },
@@ -409,7 +414,7 @@ t.test('a node that does not look knows of each day before its readings go', asy
   t.strictSame(known[0], [first, first])
   await until('the rest waits', () => a.state().waiting?.fromMs === firstDay + dayMs)
 
-  // In the middle of its statements it no longer leads.
+  // The node loses the lead in the middle of its statements.
   asked = (name, sql) => {
     if (name === 'a' && sql.startsWith('INSERT INTO readings_expired')) leader = 'nobody'
     if (name === 'a' && leader !== 'a' && /^(INSERT|ALTER)/.test(sql) && !sql.includes('readings_expired'))
@@ -433,7 +438,7 @@ t.test('a node that does not look knows of each day before its readings go', asy
   await until('each tells the same', () => a.state().expiredDays === c.state().expiredDays)
 })
 
-t.test('a node that hears of no other one knows nothing when it has not looked', async t => {
+t.test('a node without peers knows nothing before its first check', async t => {
   leader = 'nobody'
   const d = await openNode('d', 3_600_000)
   t.ok(d.isKnown())
@@ -441,7 +446,7 @@ t.test('a node that hears of no other one knows nothing when it has not looked',
   t.notOk(d.isKnown())
 })
 
-/** From which time on readings are accepted. */
+/** The time from which readings are accepted. */
 const june = Date.UTC(2026, 5, 15)
 let clockMs = june + 12 * 3_600_000
 const openAccepted = (days: number | undefined) =>
@@ -466,7 +471,7 @@ t.test('so many whole days before today are accepted, as the clock goes', async 
   t.equal((await openAccepted(1)).ms(), june - dayMs)
 })
 
-t.test('what was raised never falls: by a clock set back, more days, no setting, or a lower value', async t => {
+t.test('a raised bound never falls: by a clock set back, more days, no setting, or a lower value', async t => {
   clockMs = june
   const accepted = await openAccepted(10)
   await accepted.raise(june - 10 * dayMs)
@@ -485,7 +490,7 @@ t.test('what was raised never falls: by a clock set back, more days, no setting,
   t.equal((await openAccepted(100)).ms(), june - dayMs, 'another process has raised it further')
 })
 
-t.test('of two calls at a time the one that is answered last lowers nothing', async t => {
+t.test('the later answer of two concurrent calls lowers nothing', async t => {
   const answers: (() => void)[] = []
   const query = async () => await new Promise<void>(resolve => answers.push(resolve))
   const accepted = await openAcceptedFrom({
