@@ -14,7 +14,7 @@ import { recordSyncs } from './synced-paths.ts'
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
-test('folders above our own that we make can be passed through, and the private ones only by us', async t => {
+test('new parent folders can be passed through, while private ones are ours only', async t => {
   const base = temporaryFolder(t)
   const umask = process.umask(0o077)
   t.teardown(() => process.umask(umask))
@@ -30,7 +30,7 @@ test('folders above our own that we make can be passed through, and the private 
   t.equal(modeOf(mine), '750', 'a folder that was there keeps its mode')
 })
 
-test('a restore takes the home of the user of the service, and leaves its caches when it is given up', t => {
+test("a restore takes the home of the service's user and removes its caches if it is aborted", t => {
   const path = temporaryFolder(t)
   for (const name of ['.cache', '.m2']) mkdirSync(join(path, name, 'jars'), { recursive: true })
   const restore = beginRestore(path)
@@ -45,7 +45,7 @@ test('a restore takes the home of the user of the service, and leaves its caches
   t.end()
 })
 
-test('a secret is made once, is private, and outlives its maker', async t => {
+test('a secret is created once, is private, and outlives its process', async t => {
   const path = join(temporaryFolder(t), 'data')
   const first = openDataDirectory(path)
   const secret = first.secret('token')
@@ -61,13 +61,13 @@ test('a secret is made once, is private, and outlives its maker', async t => {
   t.equal(second.secret('own'), 'made by hand')
 })
 
-test('an empty secret is told, not used', async t => {
+test('an empty secret is reported and not used', async t => {
   const directory = openTestDirectory(t)
   writeFileSync(join(directory.secrets, 'token'), '\n')
   t.throws(() => directory.secret('token'), { message: /token is empty: restore it, or remove the file/ })
 })
 
-test('a directory that cannot be written is told with the remedy', async t => {
+test('a directory that cannot be written is reported with the remedy', async t => {
   const base = temporaryFolder(t)
   const file = join(base, 'file')
   writeFileSync(file, '')
@@ -78,7 +78,7 @@ test('a directory that cannot be written is told with the remedy', async t => {
   const closed = join(base, 'closed')
   mkdirSync(closed)
   const open = (): unknown => openDataDirectory(closed)
-  // Root may write anywhere, so as root the question is asked as somebody else.
+  // Root may write anywhere, so as root the test uses another user.
   const nobody = 65_534
   const root = process.getuid?.() === 0
   if (!root) chmodSync(closed, 0o500)
@@ -112,14 +112,14 @@ test('the process that has it is named until it closes it or is killed', async t
   directory.close()
 })
 
-test('the names of its folders are synced, and those of the folders above that it makes', async t => {
+test('the names of its folders and of new parent folders are synced', async t => {
   const base = temporaryFolder(t)
   const synced = recordSyncs(t)
   const directory = openTestDirectory(t, join(base, 'a', 'b'))
   for (const folder of [base, join(base, 'a'), directory.path]) t.ok(synced.includes(folder), folder)
 })
 
-test('nobody else may open the lock, also where an earlier version has made it', async t => {
+test('other users cannot open the lock, even one of an earlier version', async t => {
   const path = join(temporaryFolder(t), 'data')
   const lock = join(path, 'lock.db')
   const umask = process.umask(0)
@@ -134,7 +134,7 @@ test('nobody else may open the lock, also where an earlier version has made it',
   directory.close()
 })
 
-test('whoever has the lock is named, and nobody who had it before', async t => {
+test('the present holder of the lock is named, not an earlier one', async t => {
   const path = join(temporaryFolder(t), 'data')
   openDataDirectory(path).close()
   const holder = fork(new URL('./hold-lock.ts', import.meta.url), [join(path, 'lock.db')])
@@ -160,7 +160,7 @@ test('the format is written at the first start, with the version of each start',
   t.end()
 })
 
-test('a newer format is told with both versions, and nothing is touched', t => {
+test('a newer format is reported with both versions and left unchanged', t => {
   const path = join(temporaryFolder(t), 'data')
   mkdirSync(path)
   const newer = JSON.stringify({ format: 3, version: '7.8.9' })

@@ -1,4 +1,4 @@
-/** One service at a time on a PostgreSQL, whatever happens to the connection that says so. */
+/** One service at a time on a PostgreSQL, through any fault of its connection. */
 
 import { cpSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -30,7 +30,7 @@ async function open(t: Test, databaseUrl: string, more: Partial<StoreOptions>): 
   return opened
 }
 
-/** Without a listener it is no service, and takes no lock. */
+/** Without a listener it is not a service and takes no lock. */
 function openOn(t: Test, databaseUrl: string, onLost?: (error: StartError) => void, mode: LockMode = 'exclusive') {
   return open(t, databaseUrl, onLost === undefined ? {} : { lock: { mode, onLost } })
 }
@@ -74,7 +74,7 @@ test('after a restart of PostgreSQL the lock is taken again', async t => {
 
 const { store } = await startDatabases(t, nowhere)
 
-test('a service that lost the lock to another one is told so', async t => {
+test('a service that lost the lock to another one is notified', async t => {
   const lost = Promise.withResolvers<StartError>()
   await openOn(t, postgresUrl(store.postgres), lost.resolve)
   const other = new pg.Client({ ...store.postgres.options, password: store.postgres.options.password })
@@ -89,7 +89,7 @@ test('a service that lost the lock to another one is told so', async t => {
   t.match(await lost.promise, { name: 'StartError', message: /^Another Barograph/ })
 })
 
-test('a session of ours that PostgreSQL still believes in is ended, and the lock taken again', async t => {
+test('a stale session of ours in PostgreSQL is ended before the lock is taken again', async t => {
   const { user, password, host, port, database } = store.postgres.options
   const cut = new Set<() => void>()
   // The side of PostgreSQL stays open when the other one is cut, as in a network that loses connections.
@@ -120,7 +120,7 @@ test('a session of ours that PostgreSQL still believes in is ended, and the lock
   t.equal((await holders(store)).length, 1)
 })
 
-test('nodes share the lock, and each form refuses the other in a sentence', async t => {
+test('nodes share the lock, which refuses its other form with a sentence', async t => {
   const first = await openOn(t, url, fails, 'shared')
   const second = await openOn(t, url, fails, 'shared')
   const message =
@@ -136,7 +136,7 @@ test('nodes share the lock, and each form refuses the other in a sentence', asyn
   await alone.close()
 })
 
-test('a node migrates alone, and not beside others', async t => {
+test('a node migrates only without other nodes', async t => {
   const { url } = await startTcpPostgres(t, { isFirstStart: true })
   const folder = join(temporaryFolder(t), 'migrations')
   cpSync(migrationsFolder, folder, { recursive: true })

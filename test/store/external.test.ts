@@ -56,7 +56,7 @@ test('external databases are used and not stopped', async t => {
   await until('QuestDB is up', () => store.questdb.state().state === 'up')
 })
 
-test('an external QuestDB that is away is no reason not to start, and is found when it comes', async t => {
+test('an unavailable external QuestDB does not prevent a start and is found later', async t => {
   process.kill(serverPid(directory, 'questdb'), 'SIGKILL')
   const external = await openExternal(t, addressesOf(store))
   t.teardown(() => external.close())
@@ -69,13 +69,13 @@ test('an external QuestDB that is away is no reason not to start, and is found w
   t.equal(external.questdb.state().state, 'up')
 })
 
-test('an external QuestDB that cannot be reached is told in the log at once, and now and then', async t => {
+test('an unreachable external QuestDB is logged at once and then periodically', async t => {
   const { log, texts: warnings } = recordingLog('warn')
   const address = parseQuestdbAddress('http://user:secret@127.0.0.1:1', 'postgresql://user:secret@127.0.0.1:1/qdb')
   const settings = { name: 'QuestDB at 127.0.0.1:1', retryMsMax: 20, startsNow: false, checkSettings: () => undefined }
   const monitor = monitorQuestdb({ address, ...settings, log, remindMs: 100 })
   t.teardown(() => monitor.close())
-  await until('it is told three times', () => warnings.length >= 3)
+  await until('three log lines', () => warnings.length >= 3)
   t.ok(warnings.every(warning => /^QuestDB at 127\.0\.0\.1:1 unavailable; readings wait in the journal$/.test(warning)))
   t.match(monitor.state(), { state: 'away', reason: /ECONNREFUSED/ })
   t.notMatch(monitor.state().reason, /secret/)
@@ -99,12 +99,12 @@ test('a statement that an external QuestDB does not end in time is reported', as
   await until('it is up again', () => monitor.state().state === 'up' && monitor.state().isStatementOverdue === false)
 })
 
-test('a PostgreSQL that is not there yet is told at once, and what is wrong for good ends the start', async t => {
+test('a missing PostgreSQL is reported at once, and a permanent fault ends the start', async t => {
   const { log, texts: warnings } = recordingLog('warn')
   const config = { connectionString: `postgresql://user:secret@127.0.0.1:${await freePort()}/barograph` }
   const giveUp = new AbortController()
   const connecting = connectWithRetry({ config, external: true, signal: giveUp.signal, log })
-  await until('it is told', () => warnings.length === 1)
+  await until('it is reported', () => warnings.length === 1)
   t.match(
     warnings[0],
     /^PostgreSQL at 127\.0\.0\.1:\d+, database barograph, cannot be used \(.*ECONNREFUSED.*\): start it/,
@@ -141,11 +141,11 @@ for (const [table, createSql] of [
     t.match(external.questdb.state().reason, reason)
     await client.exec(`DROP TABLE ${table}`, hangMs)
     await external.questdb.ready
-    t.strictSame(await client.exec(`SELECT count() FROM ${table}`, hangMs), [[0]], 'it is made anew')
+    t.strictSame(await client.exec(`SELECT count() FROM ${table}`, hangMs), [[0]], 'it is created again')
   })
 }
 
-test('a port that belongs to somebody else is told with the setting to correct', async t => {
+test('a port of another service is reported with the setting to correct', async t => {
   const web = http.createServer((_request, response) => response.end('<html>'))
   const webPort = await listen(t, web)
   const directory = openTestDirectory(t)
@@ -179,7 +179,7 @@ test('addresses are read from their URLs', async t => {
   t.throws(() => parseQuestdbAddress('http://db', undefined), { message: /must be set together/ })
 })
 
-test('a frozen QuestDB is known not to answer, and answers again only when its content was checked', async t => {
+test('a frozen QuestDB is unavailable until its content is checked', async t => {
   await until('QuestDB is up', () => store.questdb.state().state === 'up')
   let checks = 0
   store.questdb.guard(async () => {

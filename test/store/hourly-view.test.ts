@@ -29,7 +29,7 @@ function watched(hooks: TestHooks, log = silentLog) {
 const hoursOf = `SELECT device, temperature_count AS n, temperature_mean AS mean FROM ${hourlyView} ORDER BY device, ts`
 const hours = async () => (await client.query(hoursOf)).rows
 
-test('the hours are kept beside a table that was there before, and follow it', async t => {
+test('the hours are built beside an existing table and follow it', async t => {
   await questdb.write([
     { symbol: 'a-1', time: '2025-01-01T00:10:00Z', temperature: 1 },
     { symbol: 'a-1', time: '2025-01-01T00:20:00Z', temperature: 2 },
@@ -48,7 +48,7 @@ test('the hours are kept beside a table that was there before, and follow it', a
   t.match(await hours(), [{ n: '2', mean: 2.5 }, {}], 'a reading that was replaced counts once')
 })
 
-test('hours that QuestDB has given up are not used, and are made anew', async t => {
+test('hours that QuestDB has invalidated are not used until they are rebuilt', async t => {
   const { log, texts } = recordingLog('info')
   const view = watched(t, log)
   await until('it is valid', () => view.validThroughTxn() !== undefined)
@@ -80,7 +80,7 @@ async function stateFile(): Promise<string> {
   return join(questdb.root, 'db', rows[0].directoryName, '_mv.s')
 }
 
-test('a view of another version is made anew', async t => {
+test('a view of another version is rebuilt', async t => {
   await client.query(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)
   await client.query(
     `CREATE MATERIALIZED VIEW ${hourlyView} AS (SELECT ts, device, count() n FROM ${readingsTable} SAMPLE BY 1h) PARTITION BY DAY`,
@@ -90,7 +90,7 @@ test('a view of another version is made anew', async t => {
   t.match(await hours(), [{ device: 'c-3', n: '1', mean: 3 }])
 })
 
-test('where there can be no such view, that is told once and all goes on without it', async t => {
+test('without a possible view there is one log line and no other effect', async t => {
   await client.query(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)
   await client.query(`CREATE TABLE ${hourlyView} (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL`)
   const { log, texts } = recordingLog('warn')
@@ -108,7 +108,7 @@ function watchAt() {
   const watch = new ViewWatch({ refreshEveryMs: 10 * minuteMs, graceMs: 2 * minuteMs, monotonicMs: () => clock.ms })
   const newest = { refreshedTxn: 5, sequencedTxn: 5, appliedTxn: 5, isApplied: true }
   const good: ViewState = { status: 'valid', reason: '', isOurs: true, isSuspended: false, ...newest }
-  /** What is done when this is seen so much later. `tableTxn` is the table's newest, which shows too. */
+  /** The decision on this state after this time. `tableTxn` is the table's newest, which shows too. */
   const check = (change: (Partial<ViewState> & { tableTxn?: number }) | undefined, laterMs = 0) => {
     clock.ms += laterMs
     if (change === undefined) return watch.check(undefined).kind
@@ -119,7 +119,7 @@ function watchAt() {
     check(...given)
     return watch.validThroughTxn
   }
-  /** With the transaction through which it is valid then. */
+  /** The decision with the last valid transaction. */
   const see = (...given: Parameters<typeof check>) => `${check(...given)} ${watch.validThroughTxn}`
   return { clock, watch, check, through, see }
 }
@@ -147,7 +147,7 @@ test('a view is refreshed when the table has more, not too often and not at the 
   t.equal(check({ tableTxn: 9, refreshedTxn: 7 }, 9 * minuteMs), 'refresh')
 })
 
-test('rows that do not show yet are nothing to refresh, and what shows later is needed', async t => {
+test('hidden rows need no refresh until they show', async t => {
   const { check, through, see } = watchAt()
   for (let hour = 0; hour < 5; hour++) {
     t.equal(see({ refreshedTxn: 5, sequencedTxn: 8, appliedTxn: 5 }, 60 * minuteMs), 'none undefined')
@@ -156,7 +156,7 @@ test('rows that do not show yet are nothing to refresh, and what shows later is 
   t.equal(through({ refreshedTxn: 8, tableTxn: 8 }), 8)
 })
 
-test('a refresh that is dropped is asked for again, and in the end the view is rebuilt', async t => {
+test('a dropped refresh is requested again before the view is rebuilt', async t => {
   const { check, see } = watchAt()
   check({})
   const done = Array.from({ length: 8 }, () => check({ tableTxn: 8 }, 10 * minuteMs))
@@ -164,7 +164,7 @@ test('a refresh that is dropped is asked for again, and in the end the view is r
   t.equal(see({ tableTxn: 8 }, 2 * minuteMs), 'rebuild undefined')
 })
 
-test('a fault has the view made anew, at growing pauses while that does not help', async t => {
+test('a fault rebuilds the view, at growing pauses while that does not help', async t => {
   for (const fault of [
     { status: 'invalid', reason: 'truncate operation' },
     { isOurs: false },
@@ -189,7 +189,7 @@ test('a fault has the view made anew, at growing pauses while that does not help
   }
 })
 
-test('a view that may hold what was lost is rebuilt', async t => {
+test('a view that may hold lost rows is rebuilt', async t => {
   const { watch, check, through, see } = watchAt()
   check({})
   watch.markSuspect('of a test')

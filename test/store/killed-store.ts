@@ -1,4 +1,4 @@
-/** A store whose process is killed: what it leaves behind, and the next start. */
+/** A store whose process is killed: its leftovers, and the next start. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ interface KillOptions {
   questdbPgPort?: number
 }
 
-/** Hands back what the killed process had started: both servers, their own processes, and their watchdogs. */
+/** Returns the processes of the killed one: both servers, their children, and their watchdogs. */
 export async function startThenKill(
   t: Test,
   path: string,

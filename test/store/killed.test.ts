@@ -1,4 +1,4 @@
-/** What a killed server leaves behind is cleaned up by the next start without a question. */
+/** The next start cleans up the leftovers of a killed server without a question. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,10 +14,10 @@ import { openTestDirectory, storeOptions, temporaryFolder } from '../support/dat
 import { isRunning, until } from '../support/processes.ts'
 import { comesUp, startThenKill } from './killed-store.ts'
 
-/** Only for hangs. */
+/** The limit only ends a hang. */
 const timeoutMs = 600_000
 
-test('the databases of a server that is killed end with it, and come up again', async t => {
+test('the databases of a killed server end with it and start again', async t => {
   const path = join(temporaryFolder(t), 'data')
   const pids = await startThenKill(t, path)
   t.ok(pids.length > 2, 'the watchdogs and the processes of PostgreSQL are among them')
@@ -36,7 +36,7 @@ test('a pid alone is not enough to be taken for our server', async t => {
   writeFileSync(record, stat)
   t.equal(recordedServer(record, directory), process.pid, 'all three fit')
   t.equal(recordedServer(record, join(folder, 'data')), undefined, 'another directory')
-  // The start time is the 22nd field; the name in the second holds no space here.
+  // The start time is the 22nd field. The name in the second one has no space here.
   const fields = stat.split(' ')
   fields[21] = String(Number(fields[21]) - 1)
   writeFileSync(record, fields.join(' '))
@@ -67,31 +67,31 @@ const countOf = async (client: QuestdbClient, table: string) =>
 const untilThere = (client: QuestdbClient, table: string) =>
   until('the row is there', async () => (await countOf(client, table)) === 1)
 
-test('a QuestDB that was killed in its very first start, or while it made our table, begins anew; one with rows does not', async t => {
+test('QuestDB killed in its first start or while creating our table starts from scratch, except with rows', async t => {
   const path = join(temporaryFolder(t), 'data')
   const directory = openTestDirectory(t, path)
   const insert = `INSERT INTO ${readingsTable} (ts, device, temperature) VALUES (now(), 'a', 1)`
   const tables = join(directory.questdb, 'root', 'db')
-  // What a kill in the middle of the first start left behind: with it, QuestDB ends with "name is reserved" for good.
+  // A kill in the middle of the first start leaves this folder. QuestDB then always ends with "name is reserved".
   mkdirSync(join(tables, 'telemetry_config'), { recursive: true })
   const [ours = ''] = await duringQuestdb(directory, async () =>
     readdirSync(tables).filter(name => /^readings~\d+$/.test(name)),
   )
   t.ok(existsSync(join(directory.questdb, 'root-unfinished', 'db', 'telemetry_config')), 'it is kept aside')
-  // As far as a kill let it come: each row was refused, because a file was not there.
+  // A kill may leave it so far: each row is rejected, because a file is missing.
   rmSync(join(tables, ours, 'txn_seq'), { recursive: true })
   await duringQuestdb(directory, client => client.exec(insert, timeoutMs))
   await duringQuestdb(directory, client => untilThere(client, readingsTable))
 })
 
-test('a QuestDB whose only rows are expired days does not begin anew', async t => {
+test('a QuestDB whose only rows are expired days is kept', async t => {
   const directory = openTestDirectory(t)
   await duringQuestdb(directory, async client => {
     await ensureExpiryTables(client)
     await client.exec(`INSERT INTO ${expiredDaysTable} VALUES ('2026-01-01', 1, 1)`, timeoutMs)
     await untilThere(client, expiredDaysTable)
   })
-  // The write-ahead log is removed when it is applied; what stays is the partition.
+  // The write-ahead log is removed when it is applied. The partition stays.
   const tables = join(questdbRoot(directory), 'db')
   const [folder = ''] = readdirSync(tables).filter(name => name.startsWith(`${expiredDaysTable}~`))
   const files = join(tables, folder)

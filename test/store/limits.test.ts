@@ -12,12 +12,11 @@ import { sharedCount, sharedRate } from '../../store/limits/shared-rate.ts'
 import { type Bucket, PartialBuckets, type Rate, TokenBuckets } from '../../store/limits/token-buckets.ts'
 import { runs } from '../support/runs.ts'
 
-/** Works that end when a test says so, and what is seen of them. */
+/** Works that the test ends, and their observed results. */
 
 interface Seen {
-  /** In their order. */
   started: number[]
-  /** By work. */
+  /** Outcomes by work. */
   outcomes: Record<number, string>
 }
 
@@ -25,7 +24,7 @@ function startWorks() {
   const seen: Seen = { started: [], outcomes: {} }
   const running: ((isDone: boolean) => void)[] = []
 
-  /** Asks for the work; `run` is what limits it. */
+  /** Requests the work. `run` limits it. */
   async function ask(id: number, run: (work: () => Promise<string>) => Promise<string>): Promise<void> {
     async function work(): Promise<string> {
       seen.started.push(id)
@@ -40,7 +39,7 @@ function startWorks() {
 
 const settled = () => new Promise(setImmediate)
 
-/** The same rule over sums that are made anew each time; a negative number gives bytes back. */
+/** The same rule over recomputed sums. A negative number returns bytes. */
 function agrees(budget: ByteBudget, held: Map<string, number>, key: string, bytes: number): boolean {
   const has = held.get(key) ?? 0
   if (bytes < 0) {
@@ -53,7 +52,7 @@ function agrees(budget: ByteBudget, held: Map<string, number>, key: string, byte
   return budget.take(key, bytes) === hasRoom
 }
 
-test('all bytes together have a bound, and each key that comes finds room', async () => {
+test('all bytes have a common limit in which each new key finds room', async () => {
   const keys = fc.constantFrom('a', 'b', 'c', 'd')
   const steps = fc.array(fc.tuple(keys, fc.integer({ min: -300, max: 300 })), { maxLength: 100 })
   const property = fc.property(steps, given => {
@@ -80,7 +79,7 @@ interface Held {
   waitingSince?: { ms: number; order: number } | undefined
 }
 
-/** The holders in an array; whoever has been waited for longest is searched for. */
+/** The holders in an array, searched for the longest wait. */
 class CapacityModel {
   held: Held[] = []
   evicted: number[] = []
@@ -161,7 +160,7 @@ test('it admits, refuses and evicts as the model does', async () => {
   fc.assert(property, runs(500, 2000))
 })
 
-test('without an eviction nobody gives way, and nobody takes twice', async t => {
+test('each holder gives way once and only by an eviction', async t => {
   const capacity = new Capacity<string>({ max: 1 })
   t.ok(capacity.take('slow'))
   capacity.wait('slow', true)
@@ -170,7 +169,7 @@ test('without an eviction nobody gives way, and nobody takes twice', async t => 
   t.throws(() => capacity.take('slow'), /a holder takes twice/)
 })
 
-test('what is detached has no length any more, nor has what lies in the same memory', async t => {
+test('detached memory has no length, nor has other memory of the same buffer', async t => {
   const column = new Float64Array(1000)
   const part = column.subarray(10, 20)
   const other = new Float64Array(5)
@@ -180,7 +179,7 @@ test('what is detached has no length any more, nor has what lies in the same mem
   t.equal(column.length, 0, 'a second time changes nothing')
 })
 
-test("memory that threads share stays, and so does that of Node's pool, in which others lie too", async t => {
+test("memory that threads share stays, as does Node's pool with other buffers", async t => {
   const shared = new Float64Array(new SharedArrayBuffer(80))
   const [short, other] = [Buffer.from('short'), Buffer.from('other')]
   detachBuffers([shared, short])
@@ -213,7 +212,7 @@ class MutexModel {
   }
 }
 
-test('works run one at a time in their order, and a failure belongs to its caller alone', async () => {
+test('works run one at a time in order, with failures for their caller alone', async () => {
   const step = fc.constantFrom('run' as const, 'tryRun' as const, true, false)
   const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
     const works = startMutex()
@@ -296,7 +295,7 @@ class SemaphoreModel {
     return this.#waiting.length < limits.waitingMax || this.#displace(this.#waiting, work)
   }
 
-  /** Of the networks with most works among these, the one that has waited for longest loses its newest work. */
+  /** The longest-waiting network among those with most works loses its newest work. */
   #displace(among: Work[], { network }: Work): boolean {
     const countOf = (one: string) => among.filter(other => other.network === one).length
     const most = Math.max(...among.map(other => countOf(other.network)))
@@ -346,7 +345,7 @@ test('a place that is free goes to who waits, not to who comes at that moment', 
   t.strictSame(seen, { started: [0, 1, 2, 3], outcomes: { 0: 'failed', 1: 'done', 2: 'done', 3: 'done' } })
 })
 
-// Powers of two, so that the sums of the model and those of the buckets are exact.
+// Powers of two keep the sums of the model and of the buckets exact.
 const rate: Rate = { perSecond: 4, burst: 8 }
 const rates: readonly Rate[] = [
   rate,
@@ -360,7 +359,7 @@ const bucketStep = fc.record({
   key: fc.constantFrom('a', 'b', 'c'),
   passMs: fc.integer({ min: -4, max: 40 }).map(steps => steps * stepMs),
   kind: fc.constantFrom('take' as const, 'wait' as const, 'spend' as const, 'rate' as const),
-  /** Of what is spent; or which rate there is from now on. */
+  /** The spent count, or the rate from now on. */
   count: fc.nat(20),
 })
 type Step = typeof bucketStep extends fc.Arbitrary<infer Value> ? Value : never
@@ -373,7 +372,7 @@ class BucketModel {
     this.#history.push({ atMs, key, count, rate })
   }
 
-  /** Of the key, as if it had been there from the start. */
+  /** Tokens of the key as if it had always existed. */
   tokens(key: string, nowMs: number, rateNow: Rate): number {
     let tokens = rate.burst
     let [last, lastMs] = [rate, Number.POSITIVE_INFINITY]
@@ -412,7 +411,7 @@ function agreesWithModel(steps: readonly Step[], buckets: MadeBuckets): boolean 
   })
 }
 
-test('buckets hold what the model says, in whichever store', async () => {
+test('buckets equal the model in either store', async () => {
   const stores = [() => undefined, () => new LRUCache<string, Bucket>({ max: 10 }), () => new Map<string, Bucket>()]
   for (const store of stores) {
     fc.assert(
@@ -458,7 +457,7 @@ test('a rate that is shared is one part of it, the same object while it is the s
   t.end()
 })
 
-test('a count that is shared is never more in all, and never less than one each', async t => {
+test('shares of a count never exceed its total and are at least one', async t => {
   const counts = [1, 2, 3, 20].map(nodes => sharedCount(10, () => nodes))
   t.strictSame(counts, [10, 5, 3, 1])
 })

@@ -9,7 +9,7 @@ import { conversion, signOf, unitOf, units } from '../../store/metrics/units.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { runs } from '../support/runs.ts'
 
-test('a name is 1 to 48 of a-z, 0-9 and _, begins with a letter, and is not one that the service uses', async t => {
+test('a name is 1 to 48 of a-z, 0-9 and _, begins with a letter, and is not reserved', async t => {
   for (const name of ['x', 'co2', 'pm2_5', 'a_', `a${'b'.repeat(47)}`, 'constructor']) t.ok(isMetricName(name), name)
   const wrong = '|_a|2a|A|a-b|a b|ä|a\n|device|timestamp|dew_point|hours|d'.split('|')
   for (const name of [...wrong, `a${'b'.repeat(48)}`]) t.notOk(isMetricName(name), JSON.stringify(name))
@@ -33,7 +33,7 @@ test('the fields of senders stand for names', async t => {
   }
 })
 
-test('whatever a field is called, it stands for a name or for none, and a name stands for itself', async () => {
+test('any field has at most one name, and a name is its own', async () => {
   const property = fc.property(fc.string({ unit: 'binary', maxLength: 80 }), field => {
     const name = metricNameOf(field)
     return name === undefined || (MetricName.safeParse(name).success && metricNameOf(name) === name)
@@ -65,14 +65,14 @@ test('no name of a time is one of a new metric, nor does a field of such a name 
   t.ok(MetricName.safeParse('created_at').success, 'one from before goes on')
 })
 
-test('the catalogue has each name and alias once, known units, and ranges that hold something', async t => {
+test('the catalogue has unique names and aliases, known units, and nonempty ranges', async t => {
   t.ok(catalogue.length >= 60 && catalogue.length <= 100, `${catalogue.length} metrics`)
   const names = catalogue.flatMap(({ name, aliases }) => [name, ...aliases])
   t.equal(new Set(names).size, names.length, 'none stands there twice')
   for (const entry of catalogue) {
     const { name, title, aliases, unit, min, max, decimals } = entry
     t.ok(isMetricName(name), name)
-    // An alias is what metricNameOf makes of a field; it need be no name that a metric may have.
+    // An alias is the result of metricNameOf for a field. It need not be a valid name of a metric.
     for (const alias of aliases) t.match(alias, /^[a-z][a-z0-9_]{0,47}$/, alias)
     for (const text of [name, ...aliases]) t.equal(catalogueEntry(text), entry, text)
     if (unit !== null) t.equal(unitOf(unit)?.code, unit, `${name} in ${unit}`)
@@ -88,7 +88,7 @@ test('the catalogue has each name and alias once, known units, and ranges that h
   t.equal(catalogueEntry('constructor'), undefined)
 })
 
-test('a metric that is made or changed is checked, and a unit becomes its code', async t => {
+test('a new or changed metric is checked and gets the code of its unit', async t => {
   t.strictSame(NewMetric.parse({ name: 'sap_flow', unit: 'l/h' }), { name: 'sap_flow', unit: 'L/h' })
   const refused: [path: string, ...sent: object[]][] = [
     ['unit', { unit: 'furlong' }, { unit: 'x'.repeat(33) }],
@@ -138,7 +138,7 @@ test('a unit is found in the spellings of senders', async t => {
   is('%', 'percent', '%RH', '% rh')
 })
 
-test('what is no unit, or may be two, is none', async t => {
+test('an unknown or ambiguous unit is rejected', async t => {
   for (const text of ['', ' ', 'x', 'constructor', '__proto__', 'M', 'T', 'D', 'mw', 'MJ '.repeat(20), '\ufffdg/m3']) {
     t.equal(unitOf(text), undefined, JSON.stringify(text))
   }
@@ -177,7 +177,7 @@ test('a conversion is refused where the dimensions differ, with the units named'
   t.equal(signOf('[car_m]'), '[car_m]')
 })
 
-test('every code, sign and alias means its unit, and codes are unique', async t => {
+test('every code, sign and alias has its unit, with unique codes', async t => {
   t.equal(new Set(units.map(({ code }) => code)).size, units.length)
   for (const unit of units) {
     for (const text of [unit.code, unit.sign, ...unit.aliases]) t.equal(unitOf(text), unit, `${text} is ${unit.code}`)

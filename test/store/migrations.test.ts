@@ -26,7 +26,7 @@ test('migrations', async t => {
     t.equal((await client.query('SELECT * FROM third')).rows.length, 2)
   })
 
-  await t.test('that fail leave everything as it was', async t => {
+  await t.test('failed migrations change nothing', async t => {
     const { client, folder, write } = await schema(t, address)
     write({ '001-first.sql': 'CREATE TABLE first (id int)', '002-second.sql': 'CREATE TABLE second (id nonsense)' })
     const message = /002-second\.sql failed \(type "nonsense" does not exist\): it was rolled back/
@@ -37,7 +37,7 @@ test('migrations', async t => {
     t.strictSame(await tables(client), ['first', 'schema_migrations', 'second'])
   })
 
-  await t.test('that were applied may not change, go or be overtaken', async t => {
+  await t.test('applied migrations may not change, disappear or be overtaken', async t => {
     const { client, folder, write } = await schema(t, address)
     write({ '002-second.sql': 'CREATE TABLE second (id int)' })
     await migrate(client, folder, silentLog)

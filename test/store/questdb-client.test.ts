@@ -9,7 +9,7 @@ import { differences, type Parameter, settingsText } from '../../store/questdb/q
 import type { TestHooks } from '../support/databases.ts'
 
 const hangMs = 600_000
-/** Of errors that QuestDB tells itself, over HTTP and over the PostgreSQL protocol. */
+/** Codes of QuestDB's own errors, over HTTP and over the PostgreSQL protocol. */
 const codes = {
   'timeout, query aborted [fd=1]': 'TIMED_OUT',
   'table does not exist [table=readings]': 'TABLE_MISSING',
@@ -76,7 +76,7 @@ test('a connection over the PostgreSQL protocol fails with the same codes', asyn
   }
 })
 
-test('only what QuestDB has not answered itself counts as unanswered', async t => {
+test('only a missing answer of QuestDB itself counts as unanswered', async t => {
   const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
   t.ok(isUnanswered(questdbError(refused)))
   t.equal(questdbError(new AggregateError([refused, refused])).code, 'NOT_LISTENING')
@@ -119,7 +119,7 @@ function running(changes: Record<string, Partial<Parameter> | undefined> = {}): 
   return parameters
 }
 
-test('settings that are in force are no difference, and those of others do not matter', async t => {
+test('active settings are not a difference, nor are unrelated ones', async t => {
   const parameters = running()
   parameters.set('query.timeout', { value: '60s', source: 'default' })
   t.strictSame(differences(wanted, parameters), [])

@@ -1,4 +1,4 @@
-/** The fetch of QuestDB: once, checked, and safe against a second one at the same time. */
+/** The fetch of QuestDB: once, checked, and safe against a concurrent one. */
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ function realJar(): Promise<string> {
   return questdbJar({ cacheDirectory: testCacheDirectory(), environment: process.env, log: silentLog })
 }
 
-test('the jar that Maven brings is the pinned one, and is fetched once', async t => {
+test("Maven's jar is the pinned one, fetched once", async t => {
   const jar = await realJar()
   const cacheDirectory = testCacheDirectory()
   t.equal(jar, join(cacheDirectory, 'questdb', '9.3.4', 'questdb.jar'))
@@ -47,14 +47,13 @@ test('without Maven, after a failed download and with another digest, a sentence
   }
 })
 
-/** Keeps what is logged. */
 function memoryLog() {
   const messages: string[] = []
   const keep = (_fields: object, message: string) => messages.push(message)
   return { messages, log: { info: keep, warn: keep, error: keep } as unknown as JarOptions['log'] }
 }
 
-test('a fetch tells at once that it goes on, how far it is, and its end', async t => {
+test('a fetch logs its start, its progress and its end', async t => {
   const { messages, log } = memoryLog()
   const go = join(temporaryFolder(t), 'go')
   const printed = 'Downloaded from central: https://repo.example/a.jar (1.5 MB at 5.9 kB/s)'
@@ -69,7 +68,7 @@ test('a fetch tells at once that it goes on, how far it is, and its end', async 
   t.equal(messages.at(-1), 'QuestDB downloaded')
 })
 
-test('who waits for the fetch of another process is told so', async t => {
+test("a wait for another process's fetch is logged", async t => {
   const { messages, log } = memoryLog()
   const options = withMaven(t, `mkdir -p "$folder"; cp "${await realJar()}" "$folder/questdb.jar"`)
   mkdirSync(options.folder, { recursive: true })
@@ -93,7 +92,7 @@ test('the jar that grows in the local repository of Maven counts', async t => {
   t.match(messages.at(-1), /^downloading QuestDB: 2\.5 MB, \d+ s$/)
 })
 
-test('two fetches at once become one, and what a killed one has left is removed', async t => {
+test('concurrent fetches become one, which removes leftovers of a killed one', async t => {
   const count = join(temporaryFolder(t), 'count')
   const script = `echo once >> ${count}; mkdir -p "$folder"; sleep 0.2; cp "${await realJar()}" "$folder/questdb.jar"`
   const options = withMaven(t, script)
@@ -118,7 +117,7 @@ test('a jar that was changed in the cache is fetched again, one that was only to
   await t.rejects(questdbJar(options), { message: /could not download/ })
 })
 
-test('a cache that cannot be written is told with the remedy', async t => {
+test('a cache that cannot be written is reported with the remedy', async t => {
   const options = withMaven(t, undefined)
   writeFileSync(options.cacheDirectory, 'a file where a folder should be')
   await t.rejects(questdbJar(options), {

@@ -1,4 +1,4 @@
-/** Who may only read the managed QuestDB, on a port that is known. */
+/** Read-only access to the managed QuestDB, on a known port. */
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ async function connected(t: TestHooks, config: pg.ClientConfig): Promise<pg.Clie
   return client
 }
 
-test('the reader may read, and change nothing', async t => {
+test('the reader may only read', async t => {
   const port = await freePort()
   const { directory, questdb } = await open(t, port)
   await questdb.ready
@@ -65,7 +65,7 @@ test('the reader may read, and change nothing', async t => {
   await t.rejects(connected(t, { host: '127.0.0.1', port, user: 'reader', password: 'quest', database: 'qdb' }))
 })
 
-test('a port that is taken is told with its setting', async t => {
+test('a port in use is reported with its setting', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())

@@ -1,4 +1,4 @@
-/** Servers that are started here: their ports, logs, priorities and programs. */
+/** Servers that the store starts: their ports, logs, priorities and programs. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -71,7 +71,7 @@ test('a log that has grown over its bound is emptied', async t => {
   t.equal(statSync(path).size, 0)
 })
 
-test('that the path of the log is gone ends nothing', async t => {
+test('a missing path of the log ends nothing', async t => {
   const folder = join(temporaryFolder(t), 'gone')
   mkdirSync(folder)
   const server = launchIdle(t, folder)
@@ -100,11 +100,11 @@ const code = `
 
 const withoutThreads = process.platform !== 'linux'
 
-test('a thread has the priority that it asks for, and the others keep theirs', { skip: withoutThreads }, async t => {
+test('a thread gets its requested priority without effect on others', { skip: withoutThreads }, async t => {
   const before = getPriority()
   const moduleUrl = new URL('../../store/thread-priority.ts', import.meta.url).href
   const source = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
-  // As the pool starts its threads.
+  // The pool starts its threads this way.
   const worker = new Worker(source, { workerData: moduleUrl, env: {}, execArgv: [] })
   t.teardown(() => worker.terminate())
   const [thread] = await once(worker, 'message')
@@ -114,7 +114,7 @@ test('a thread has the priority that it asks for, and the others keep theirs', {
   t.ok(others.every(other => getPriority(Number(other)) === before))
 })
 
-test('a package whose install script did not run is told with the remedy', async t => {
+test('a package whose install script did not run is reported with the remedy', async t => {
   const folder = temporaryFolder(t)
   for (const name of ['bin', 'lib']) mkdirSync(join(folder, 'native', name), { recursive: true })
   for (const name of ['bin/initdb', 'bin/postgres', 'lib/libpq.so.5.18'])

@@ -1,4 +1,4 @@
-/** Where the socket of the managed PostgreSQL is, who may reach it, and what a killed service leaves of it. */
+/** The place of the managed PostgreSQL's socket, its permissions, and leftovers of a killed service. */
 
 import fs, { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { makeSocketFolder } from '../../store/postgres/socket-folder.ts'
 import { openTestDirectory, silentLog, temporaryFolder } from '../support/databases.ts'
 import { serverPid } from '../support/processes.ts'
 
-/** As long as a path of a DATA_DIR may be that has no room for a socket below it. */
+/** A DATA_DIR of maximum length, without room for a socket below it. */
 const longName = 'a name with, a comma and "quotes" '.repeat(4)
 
 async function start(t: Test, path: string) {
@@ -30,7 +30,7 @@ async function query(address: pg.ClientConfig): Promise<unknown[]> {
   }
 }
 
-/** How many of its sockets take connections, as the kernel lists them; a port would be one of them. */
+/** The number of its sockets that accept connections, as the kernel lists them, ports included. */
 function listening(pid: number, ...tables: string[]): number {
   const sockets = readdirSync(`/proc/${pid}/fd`).map(fd => {
     try {
@@ -44,7 +44,7 @@ function listening(pid: number, ...tables: string[]): number {
   return sockets.filter(socket => socket.startsWith('socket:[') && words.has(socket.slice(8, -1))).length
 }
 
-test('PostgreSQL listens on a socket of its own user in the data directory, and on no port', async t => {
+test('PostgreSQL listens on a private socket in the data directory and on no port', async t => {
   const { directory, server } = await start(t, join(temporaryFolder(t), 'data, "of mine"'))
   const folder = join(directory.postgres, 'socket')
   t.equal(server.address.host, folder)
@@ -73,7 +73,7 @@ test('a data directory whose path is too long for a socket has a link to a short
   t.notOk(lstatSync(link, { throwIfNoEntry: false }))
 })
 
-test('what a killed service leaves of its socket is removed, and nothing else is', t => {
+test("a killed service's socket is removed without other files", t => {
   const base = join(temporaryFolder(t), longName)
   const [folder, copy] = [join(base, 'postgres'), join(base, 'copied')]
   mkdirSync(folder, { recursive: true })
@@ -90,7 +90,7 @@ test('what a killed service leaves of its socket is removed, and nothing else is
   t.end()
 })
 
-test('a lock file of a killed server whose pid now belongs to somebody else', async t => {
+test("a killed server's lock file with the pid of another process", async t => {
   const path = join(temporaryFolder(t), 'data')
   const folder = join(path, 'postgres', 'socket')
   mkdirSync(folder, { recursive: true })

@@ -15,7 +15,7 @@ import { recordSyncs } from './synced-paths.ts'
 
 const hangMs = 600_000
 
-test('both databases come up by themselves, safe by their settings, and leave nothing behind', async t => {
+test('both databases start by themselves with safe settings and stop completely', async t => {
   const environment = { ...process.env, QDB_CAIRO_COMMIT_MODE: 'nosync', PGDATA: '/nowhere', SECRET: 'x' }
   const synced = recordSyncs(t)
   const { directory, store } = await startDatabases(t, { environment, isFirstStart: true })
@@ -61,7 +61,7 @@ test('both databases come up by themselves, safe by their settings, and leave no
 
 test('a close while QuestDB is still starting leaves no process', async t => {
   const directory = openTestDirectory(t)
-  // Without PostgreSQL, which takes some time to start.
+  // PostgreSQL is left out, since its start takes some time.
   const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
   t.equal(questdb.state().state, 'starting')
   await until('QuestDB is launched', () => recordedPid(directory, 'questdb') !== undefined)
@@ -86,7 +86,7 @@ test('a start that is given up leaves no process and can be made again', async t
   await store.close()
 })
 
-test('a database that dies is started again where it was; one that hangs is away until it answers', async t => {
+test('a dead database is restarted in place, and a hanging one is unavailable until it responds', async t => {
   const { directory, store } = await startDatabases(t)
   const { postgres, questdb } = store
   await questdb.ready
@@ -125,7 +125,7 @@ test('a database that dies is started again where it was; one that hangs is away
   t.notOk(isRunning(pid), 'it is stopped all the same')
 })
 
-test('a QuestDB that runs and gives no answer for a minute is restarted, and its log line says so', async t => {
+test('a QuestDB without a response for a minute is restarted with a log line', async t => {
   const { log, texts: warnings } = recordingLog('warn')
   // A minute passes within a second.
   const monotonicMs = () => performance.now() * 100

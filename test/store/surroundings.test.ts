@@ -1,4 +1,4 @@
-/** Bad surroundings of a start: each has a sentence that names the remedy, and leaves no process behind. */
+/** Bad environments of a start: each has a sentence with the remedy and leaves no process. */
 
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,7 +16,7 @@ import {
 } from '../support/databases.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 
-/** A folder with a `java` that says its version, and on anything else does what is given. */
+/** A folder with a `java` that prints its version and runs the given script on any other argument. */
 function fakeJava(t: TestHooks, version: string, otherwise = ''): string {
   const home = temporaryFolder(t)
   mkdirSync(join(home, 'bin'))
@@ -36,7 +36,7 @@ function programs(t: TestHooks, ...names: string[]): string {
   return folder
 }
 
-test('no Java, and one that is too old', async t => {
+test('reported: a missing Java, and an old one', async t => {
   const none = /^QuestDB needs Java 17 or newer, and no working "java" is in JAVA_HOME or on PATH: install one/
   const found = findJava({ PATH: programs(t, 'id'), JAVA_HOME: '/nowhere' }, temporaryFolder(t))
   await t.rejects(found, { name: 'StartError', message: none })
@@ -45,7 +45,7 @@ test('no Java, and one that is too old', async t => {
   await t.rejects(findJava(environment, temporaryFolder(t)), { name: 'StartError', message: old })
 })
 
-test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the first that is new enough counts', async t => {
+test('the first new Java of JAVA_HOME, PATH and the cache is used', async t => {
   const cacheDirectory = temporaryFolder(t)
   const finds = async (environment: Record<string, string>, command: string, major: number): Promise<void> => {
     const { version: _, ...java } = await findJava(environment, cacheDirectory)
@@ -62,10 +62,10 @@ test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the firs
   await finds({ JAVA_HOME: older ?? '', PATH: '' }, java(runtime), 17)
   await finds({ PATH: dirname(java(newer)) }, java(newer), 25)
   const { JAVA_HOME } = mavenEnvironment({}, await findJava({}, cacheDirectory), cacheDirectory)
-  t.equal(JAVA_HOME, runtime, 'Maven is told of it')
+  t.equal(JAVA_HOME, runtime, 'Maven gets it')
 })
 
-test('without Maven, and QuestDB not fetched yet, no PostgreSQL is left either', async t => {
+test('without Maven and a fetched QuestDB, PostgreSQL is stopped too', async t => {
   const directory = openTestDirectory(t)
   const options = { environment: { PATH: programs(t, 'id', 'java') }, cacheDirectory: temporaryFolder(t) }
   const message = /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it/
@@ -97,17 +97,17 @@ test('a secret that does not fit its PostgreSQL any more', async t => {
   t.notOk(isRunning(serverPid(directory, 'postgres')))
 })
 
-test('a lock file of PostgreSQL whose pid now belongs to somebody else', async t => {
+test('a lock file of PostgreSQL with the pid of another process', async t => {
   const { directory, store } = await startDatabases(t, nowhere)
   await store.close()
-  // Pids begin anew in a container; this very process stands in for the somebody else.
+  // Pids restart in a container. This process stands in for the other one.
   writeFileSync(join(directory.postgres, 'data', 'postmaster.pid'), `${process.pid}\n`)
   const again = await openStore({ ...storeOptions(directory), ...nowhere })
   t.teardown(() => again.close())
   t.equal((await again.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
 })
 
-test('a QuestDB that cannot start says why, and is tried again', async t => {
+test('a QuestDB that cannot start is reported and retried', async t => {
   const directory = openTestDirectory(t)
   const root = join(directory.questdb, 'root')
   writeFileSync(root, 'a file where its folder should be')
@@ -119,13 +119,13 @@ test('a QuestDB that cannot start says why, and is tried again', async t => {
   await store.questdb.ready
 })
 
-test('a QuestDB that ends by itself is told with its exit code, its last words and its log', async t => {
+test('a QuestDB that exits is reported with its exit code, its last lines and its log', async t => {
   const directory = openTestDirectory(t)
   const home = fakeJava(t, '17.0.15', "echo 'there is not enough memory' >&2; exit 3")
   const environment = { ...process.env, JAVA_HOME: home }
   const store = await openStore({ ...storeOptions(directory), environment })
   t.teardown(() => store.close())
-  await until('its end is told', () => /exit code/.test(store.questdb.state().reason ?? ''))
+  await until('its end is reported', () => /exit code/.test(store.questdb.state().reason ?? ''))
   const log = join(directory.questdb, 'questdb.log')
   t.match(store.questdb.state().reason, `QuestDB has ended (exit code 3): there is not enough memory. See ${log}`)
 })

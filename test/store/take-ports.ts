@@ -1,4 +1,4 @@
-/** A process for tests: takes as many ports as it is told, says which, and keeps them until it is killed. */
+/** A process for tests. It takes this many ports, prints them, and keeps them until it is killed. */
 
 import { freePort } from '../../store/process/free-port.ts'
 

@@ -1,4 +1,4 @@
-/** Which errors of a real PostgreSQL mean that it is away, and which that we have asked something wrong. */
+/** Errors of a real PostgreSQL that mean it is unavailable, and errors of our requests. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -63,7 +63,7 @@ t.test('a wrong statement or an error of ours is not', async t => {
   for (const fault of [new TypeError('x is not a function'), 'away']) t.notOk(isUnavailable(fault))
 })
 
-t.test('connections that the server ends cost a change at most, and no device', async t => {
+t.test('connections that the server ends cost at most a change', async t => {
   const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
   t.teardown(() => devices.close())
   const added = await devices.add([NewDevice.parse({ name: 'kitchen' })], 'test')
@@ -75,7 +75,7 @@ t.test('connections that the server ends cost a change at most, and no device', 
     const change = devices.change('kitchen', { altitude_m: round }, 'test')
     await killer.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
     const changed = await change
-    // A COMMIT may have been sent: then nobody knows, until PostgreSQL is asked.
+    // A COMMIT may have been sent. Then the result is unknown until PostgreSQL is queried.
     t.match(changed.ok ? 'made' : changed.code, /^(made|DATABASE_AWAY|OUTCOME_UNKNOWN)$/)
     t.ok(devices.authenticate('kitchen', password))
   }
@@ -84,7 +84,7 @@ t.test('connections that the server ends cost a change at most, and no device', 
   t.equal(devices.get('kitchen')?.altitude_m, 9)
 })
 
-t.test('a PostgreSQL that is not there is told, and one that is there is not', async t => {
+t.test('only a missing PostgreSQL is reported as unavailable', async t => {
   const { host, user, password, database } = store.postgres.options
   const nobody = new pg.Pool({ host: '127.0.0.1', port: await freePort(), user, database })
   const somebody = new pg.Pool({ host, port: store.postgres.options.port, user, password, database })
@@ -95,7 +95,7 @@ t.test('a PostgreSQL that is not there is told, and one that is there is not', a
     for (const monitor of monitors) monitor.close()
     await Promise.all([nobody.end(), somebody.end()])
   })
-  await until('it is told', () => /^PostgreSQL does not answer/.test(monitors[0]?.fault() ?? ''))
+  await until('it is reported', () => /^PostgreSQL does not answer/.test(monitors[0]?.fault() ?? ''))
   t.equal(monitors[1]?.fault(), undefined)
 })
 
@@ -142,7 +142,7 @@ t.test('a snapshot sees one moment and changes nothing', async t => {
   await t.rejects(insert, { code: '25006' })
 })
 
-t.test('a COMMIT that fails leaves the outcome open, and counts as unavailable', async t => {
+t.test('a COMMIT that fails has an unknown outcome and counts as unavailable', async t => {
   const error = await inTransaction(postgres, limits, async transaction => {
     await transaction.query('CREATE TABLE deferred_test (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)')
     // Breaks at COMMIT.
@@ -153,7 +153,7 @@ t.test('a COMMIT that fails leaves the outcome open, and counts as unavailable',
   t.ok(isUnavailable(error))
 })
 
-t.test('of two transactions that wait for each other the one that is rolled back is repeated', async t => {
+t.test('the transaction that a deadlock rolls back is repeated', async t => {
   await postgres.query('CREATE TABLE deadlock_test (id int PRIMARY KEY, n int NOT NULL)')
   await postgres.query('INSERT INTO deadlock_test VALUES (1, 0), (2, 0)')
   const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -215,7 +215,7 @@ t.test('a transaction that was idle for too long counts as unavailable', async t
   t.ok(isUnavailable(await idle))
 })
 
-t.test('a transaction that is begun first is ended once, and rolled back leaves its connection to others', async t => {
+t.test('a transaction ends once and leaves its connection to others after a rollback', async t => {
   const pid = 'SELECT pg_backend_pid() AS pid'
   const open = await beginTransaction(postgres, limits)
   await open.transaction.query('CREATE TABLE rolled_back (n int)')
