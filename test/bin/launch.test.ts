@@ -1,4 +1,4 @@
-/** The command as a newcomer meets it: its help, and sentences where its Node is missing or old. */
+/** The command on its first use: its help, and messages about a missing or old Node. */
 
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,7 +19,7 @@ function pretendNode(t: Test, version: string): string {
   return file
 }
 
-/** A folder with what a checkout has before `npm ci`, and PATH with the common programs and this `node`, if any. */
+/** A checkout before `npm ci`, with the common programs and this `node`, if any, on PATH. */
 function bareCheckout(t: Test, nodeScript?: string) {
   const folder = temporaryFolder(t)
   const programs = join(folder, 'programs')
@@ -47,7 +47,7 @@ t.test('npm start -- --help shows every setting with its default', async t => {
   t.match(run.stdout, 'Ctrl-C stops it')
 })
 
-t.test('npx barograph is the command line, and so is a link to it', async t => {
+t.test('npx barograph is the command line, as is a link to it', async t => {
   const environment = { PATH, HOME }
   const npx = await runToEnd('npx', ['barograph', 'devices', '--help'], { folder: root, environment })
   t.match(npx, { status: 0, stdout: 'Usage: barograph devices' })
@@ -57,7 +57,7 @@ t.test('npx barograph is the command line, and so is a link to it', async t => {
   t.match(linked, { status: 0, stdout: `${packageVersion()}\n` })
 })
 
-t.test('arguments that the service does not take, and a role that does not fit the settings, are refused', async t => {
+t.test('unknown arguments of the service and a role against the settings are refused', async t => {
   const start = (...words: string[]) =>
     runToEnd('bin/barograph', ['start', ...words], { folder: root, environment: { PATH } })
   const stderr = 'takes no arguments such as "--port"; --help lists its settings'
@@ -76,7 +76,7 @@ t.test('--version and --help load no package but the one that reads arguments', 
   }
 })
 
-t.test('an old Node is told which one is needed and how to get it', async t => {
+t.test('an old Node gets a message with the required version and its installation', async t => {
   const words = ['--require', pretendNode(t, '22.22.0'), 'bin/launch.cjs', 'start']
   const run = await runToEnd(process.execPath, words, { folder: root, environment: { PATH } })
   t.match(run, { status: 1, stdout: '', stderr: 'Barograph needs Node 24 or newer, and this is 22.22.0 (' })
@@ -84,7 +84,7 @@ t.test('an old Node is told which one is needed and how to get it', async t => {
   t.equal(run.stderr.trim().split('\n').length, 1)
 })
 
-t.test('an old Node where the install scripts did not run is told so', async t => {
+t.test('an old Node without the install scripts gets the same message', async t => {
   const script = `#!/bin/sh\nexec '${process.execPath}' --require '${pretendNode(t, '20.20.2')}' "$@"\n`
   const { folder, environment } = bareCheckout(t, script)
   const run = await runToEnd('bin/barograph', ['start'], { folder, environment })
@@ -93,7 +93,7 @@ t.test('an old Node where the install scripts did not run is told so', async t =
   t.equal(run.stderr.trim().split('\n').length, 1)
 })
 
-t.test('no Node at all is told', async t => {
+t.test('a missing Node gets a message', async t => {
   const { folder, environment } = bareCheckout(t)
   const run = await runToEnd('bin/barograph', ['start'], { folder, environment })
   const stderr = /^Barograph runs on Node, which npm brings: run script\/bootstrap here/

@@ -1,4 +1,4 @@
-/** Where the command line looks for the server: by the options, else by the settings of the server. */
+/** The server's address for the command line comes from the options, else from the settings of the server. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -44,7 +44,7 @@ t.test('a server with a certificate of its own is reached without more ado', asy
   const list = ['dead-letters', 'list', '--token-file', tokenFile]
   const environment = { TLS_CERT: cert, TLS_KEY: key, PORT: String(port) }
   const url = `https://127.0.0.1:${port}`
-  // First, since a connection that was trusted is kept.
+  // This test is first, since a trusted connection is kept.
   t.match(await barograph([...list, '--url', url]), { status: 1, stderr: /self-signed certificate/ })
   t.match(await barograph(list, { environment }), { status: 0, stdout: 'no dead letters\n' })
   t.match(await barograph([...list, '--url', url], { environment }), { status: 0 })

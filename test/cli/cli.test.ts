@@ -1,4 +1,4 @@
-/** The command line against a real service: what an operator does in a day. */
+/** The command line against a real service: a day of an operator. */
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const logsWith = async (device: string, secret: string) => (await service.put(de
 const { id: anna } = await json('accounts add anna@example.com')
 const kay = await makePerson(service, { isUnverified: true })
 
-t.test('what was rejected is printed, newest first, alike ones once', async t => {
+t.test('rejections are printed newest first, with equal ones once', async t => {
   const secret = await service.addDevice('yard')
   t.match(await run('rejections'), { status: 0, stdout: /^0 rejected since \S+Z\n$/, stderr: '' })
   for (const temperature of ['warm', 200, 200]) await service.put('yard', secret, { device: 'yard', temperature })
@@ -95,7 +95,7 @@ t.test('keys are added, listed and revoked', async t => {
   t.match(await run(`keys revoke ${limited.id}`), { status: 0, stdout: `revoked key ${limited.id}\n` })
 })
 
-t.test('a device that is added may log, and is told once', async t => {
+t.test('a new device may log, and its password is printed once', async t => {
   const place = '--location-short Kitchen --location-desc downstairs --expected-interval 60'
   const added = await json(`devices add kitchen ${place}`)
   t.strictSame(Object.keys(added), ['device', 'password'])
@@ -116,7 +116,7 @@ t.test('a device that is added may log, and is told once', async t => {
   t.match(await run('devices show nobody'), { status: 1, stderr: 'barograph: device unknown\n' })
 })
 
-t.test('a device is changed by what is said, and by nothing else', async t => {
+t.test('a device changes only in the given fields', async t => {
   const others = { name: 'roof', owner: anna, altitude_m: 12.5 }
   for (const [words, set] of [
     ['--log --no-battery --location-short Roof', { log_switch: true, battery: false, location_short: 'Roof' }],
@@ -184,7 +184,7 @@ t.test('devices come from a file and their passwords go into one', async t => {
   t.match(await run('devices list --search nowhere'), { status: 0, stdout: 'no devices\n' })
 })
 
-t.test('the status and the doctor tell how it is', async t => {
+t.test('the status and the doctor report the state', async t => {
   // QuestDB is up a little before readings go to it.
   await until('the service is ready', async () => {
     const response = await fetch(`${service.url}/health/ready`)
@@ -209,7 +209,7 @@ t.test('the status and the doctor tell how it is', async t => {
   t.match(await run(`status --url ${service.url}/`), { status: 0 }, 'an address may end in a slash')
 })
 
-t.test('dead letters are listed, sent again and discarded, and a damaged one is skipped', async t => {
+t.test('dead letters are listed, sent again and discarded, without a damaged one', async t => {
   t.match(await run('dead-letters list'), { status: 0, stdout: 'no dead letters\n' })
   t.strictSame(await json('dead-letters replay'), { replayed: 0, damaged: 0 })
   t.match(await run('dead-letters replay 4711 --table points'), { status: 0, stdout: 'replayed 0 dead letters\n' })
@@ -225,7 +225,7 @@ t.test('dead letters are listed, sent again and discarded, and a damaged one is 
   t.strictSame(await json('dead-letters list'), [])
 })
 
-t.test('a metric of a device is erased, and a device with its readings', async t => {
+t.test('a metric of a device is erased, then a device with its readings', async t => {
   await service.admin('POST', '/metrics', { name: 'co2' })
   const { password: secret } = await json('devices add lab')
   t.equal((await service.put('lab', secret, { ...reading('lab'), co2: 640 })).status, 200)
@@ -262,7 +262,7 @@ t.test('accounts are added and given roles', async t => {
   t.match(await run('accounts list --search nowhere'), { status: 0, stdout: 'no accounts\n' })
 })
 
-t.test('people are invited, and invitations listed and revoked', async t => {
+t.test('people are invited, with invitations listed and revoked', async t => {
   const link = /^http:\/\/127\.0\.0\.1:\d+\/sign-up\?token=[\w-]{43}$/
   t.match(await run('accounts invitations'), { status: 0, stdout: 'no invitations\n' })
   const invited = await json('accounts invite ivy@example.com --viewer --role administrator')
@@ -339,7 +339,7 @@ t.test('stations are added, listed, changed and removed', async t => {
   t.match(JSON.parse((await run('stations remove IN-1 --report --json')).stdout), { sn: 'IN-1', error: null })
 })
 
-t.test('channels are added, listed, changed and removed, and their addresses are not shown', async t => {
+t.test('channels are added, listed without addresses, changed and removed', async t => {
   t.match(await run('alerts channels list'), { status: 0, stdout: 'no channels\n' })
   const added = await run('alerts channels add hook webhook https://example.com/secret')
   t.match(added, { status: 0, stdout: /^id +1\n[\s\S]*\nSecret, shown only once:\nwhsec_/ })
@@ -376,7 +376,7 @@ t.test('rules are added, listed, changed and removed', async t => {
   t.match(await run('alerts rules remove 2'), { status: 0, stdout: 'removed rule 2\n' })
 })
 
-t.test('rules are exported and imported, and the same file changes nothing', async t => {
+t.test('rules are exported and imported, without a change by the same file', async t => {
   const file = join(folder, 'rules.json')
   t.match(await run(`alerts export --output ${file}`), { status: 0, stdout: '' })
   t.equal((await run('alerts export')).stdout, readFileSync(file, 'utf8'))
@@ -389,7 +389,7 @@ t.test('rules are exported and imported, and the same file changes nothing', asy
   t.match(await run(`alerts import ${file}`), { status: 1, stderr: /is not a JSON object/ })
 })
 
-t.test('silences are added, listed and removed, and alerts and notifications listed', async t => {
+t.test('silences are added, listed and removed, alerts and notifications listed', async t => {
   t.match(await run('alerts silences list'), { status: 0, stdout: 'no silences\n' })
   const silence = { id: 1, selector: { devices: ['freezer'] }, reason: 'defrosting', is_active: true }
   t.match(await json('alerts silences add --device freezer --for 2h --reason defrosting'), silence)
@@ -412,7 +412,7 @@ async function withLog(isOn: boolean): Promise<string[]> {
   return names.filter(name => /^(hall-|gates$|depot$)/.test(name))
 }
 
-t.test('devices are suspended, resumed and tagged by name or by tag, however many, and each is told of', async t => {
+t.test('any number of devices is suspended, resumed and tagged by name or tag, each with a line', async t => {
   const made = await run('devices import -', `${hallRows.join('\n')}\n`)
   t.equal(made.status, 0, made.stderr)
   t.match(await run('devices suspend depot gates depot'), { status: 0, stdout: 'depot  suspended\ngates  suspended\n' })
@@ -422,8 +422,8 @@ t.test('devices are suspended, resumed and tagged by name or by tag, however man
     stdout: 'gates   resumed\nnobody  not resumed: device unknown\ndepot   resumed\n',
     stderr: 'barograph: not done for 1 of 3 devices\n',
   })
-  const told = JSON.parse((await run('devices suspend nobody --json')).stdout)
-  t.strictSame(told, { done: 0, failed: [{ device: 'nobody', reason: 'device unknown' }] })
+  const outcome = JSON.parse((await run('devices suspend nobody --json')).stdout)
+  t.strictSame(outcome, { done: 0, failed: [{ device: 'nobody', reason: 'device unknown' }] })
   const suspended = await run('devices suspend --tagged site:berlin')
   t.match(suspended, { status: 0, stdout: halls.map(name => `${name}  suspended\n`).join('') })
   t.strictSame(await withLog(true), ['depot', 'gates'])

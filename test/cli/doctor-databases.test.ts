@@ -1,4 +1,4 @@
-/** The doctor and databases that were given: tried before the first start. */
+/** The doctor checks given databases before the first start. */
 
 import t from 'tap'
 import { barograph } from '../support/command-line.ts'
@@ -27,13 +27,13 @@ async function examine(changed: Record<string, string>) {
   return (what: string) => checks.find(check => check.name === what)
 }
 
-t.test('given databases that can be used are told with their versions', async t => {
+t.test('usable databases are reported with their versions', async t => {
   const check = await examine({})
   t.match(check('PostgreSQL'), { ok: true, finding: /^18.* at 127\.0\.0\.1:\d+, database postgres$/ })
   t.match(check('QuestDB'), { ok: true, finding: /^9.* at 127\.0\.0\.1:\d+$/ })
 })
 
-t.test('those that cannot be used come with the setting to correct', async t => {
+t.test('unusable databases come with the setting to correct', async t => {
   const refused = await examine({ DATABASE_URL: url.replace(password, 'wrong-one') })
   t.match(refused('PostgreSQL'), { ok: false, finding: /correct the user or the password in DATABASE_URL/ })
   const nobody = { DATABASE_URL: 'postgresql://127.0.0.1:1/x', QUESTDB_HTTP: 'http://a:wrong-one@127.0.0.1:1' }

@@ -1,4 +1,4 @@
-/** The examples of the command page, which are those of the help, send requests of the published contract. */
+/** The examples of the command page equal those of the help and send requests of the published contract. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ const { url, seen: sent } = await startAnswering(t, () => ({
   text: '{"title":"nothing is here"}',
 }))
 
-/** Without the program, an explanation, and redirections of a shell. */
+/** Removes the program, an explanation, and redirections of a shell. */
 function wordsOf(example: string): string[] {
   const [command = ''] = example.slice('barograph '.length).split(/ {2,}| [<>|] /)
   return [...command.matchAll(/(?:'([^']*)'|"([^"]*)"|[^\s'"]+)(?=\s|$)/g)].map(

@@ -1,4 +1,4 @@
-/** `barograph export`: what it writes is imported as the same readings again, and a part of it never looks whole. */
+/** The file of `barograph export` is imported as the same readings, and a part of it never looks complete. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

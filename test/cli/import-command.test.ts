@@ -1,4 +1,4 @@
-/** `barograph import`, from files to what the API shows. */
+/** `barograph import`, from files to responses of the API. */
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function day(device: string, date: string) {
   return (await response.json()) as Record<string, { d: string; v: number }[]>
 }
 
-t.test('a line of a device that is not there is rejected, and can be found again', async t => {
+t.test('a line of an unknown device is rejected and can be found again', async t => {
   const rejects = join(folder, 'rejects.csv')
   const file = join(folder, 'mixed.csv')
   const lines = ['2026-01-01T00:00:00Z,import_attic,1,2,1000', '"a ""quoted"" line', '', 'x,import_attic,1,2,1000']
@@ -48,7 +48,7 @@ t.test('a line of a device that is not there is rejected, and can be found again
   ])
 })
 
-t.test('a foreign file is mapped, stored and told of by its own lines', async t => {
+t.test('a foreign file is mapped, stored, and reported by its own line numbers', async t => {
   const rejects = join(folder, 'foreign-rejects.csv')
   const file = join(folder, 'ecowitt.csv')
   const lines = ['2026-01-01 00:00,50.0,40,29.53', '2026-01-01 00:05,5e9,40,29.53', '2026-01-01 00:10,x,40,29.53']
@@ -68,7 +68,7 @@ t.test('a foreign file is mapped, stored and told of by its own lines', async t 
   t.match(await day('import_mapped', '2025-12-31'), { temperature: [{ d: '2025-12-31 23:00', v: 10 }], pressure })
 })
 
-t.test('--create-devices makes the devices of the real files, and all readings can be read', async t => {
+t.test('--create-devices creates the devices of the real files with all readings', async t => {
   const packed = join(folder, 'greensboro.csv.gz')
   writeFileSync(packed, gzipSync(readFileSync(join(dataFolder, 'greensboro-hours.csv'))))
   const files = [join(dataFolder, 'alamosa-minutes.csv'), packed, '-']
@@ -104,7 +104,7 @@ t.test('--passwords keeps them in a new file of the owner alone', async t => {
   t.match(await run(args, ''), { status: 1, stderr: /already exists/ })
 })
 
-t.test('an import in which nothing was stored says why, and does not look like success', async t => {
+t.test('an import without stored readings says why and fails', async t => {
   const half = join(folder, 'half.gz')
   writeFileSync(half, gzipSync(readFileSync(join(dataFolder, 'alamosa-minutes.csv'))).subarray(0, 5000))
   const value = { timestamp: '2026-01-01T00:00:00Z', temperature: 999, humidity: -2, pressure: 3 }
@@ -128,7 +128,7 @@ t.test('an import in which nothing was stored says why, and does not look like s
   t.match(stdout, /empty\.csv: contains no readings/)
 })
 
-t.test('of a file that can be read in two ways nothing is stored before an option decides', async t => {
+t.test('an ambiguous file stores nothing before an option decides', async t => {
   const file =
     'timestamp;device;temperature;humidity;pressure\n2016-02-02T00:00:00Z;import_alamosa;20;40;1013\n2016-02-02T01:00:00Z;import_alamosa;12,345;40;1013\n'
   const { stdout, ...refused } = await run(['-'], file)
@@ -169,7 +169,7 @@ t.test('readings that replace another one of the same run are counted, in all of
   t.match(unread.stdout, /columns with numbers or times that were not read: hour, when\n/)
 })
 
-t.test('foreign columns are named, and names that no device can have stay rejected', async t => {
+t.test('foreign columns are named while invalid names of devices stay rejected', async t => {
   const input = 'note,timestamp,device,temperature,humidity,pressure\nx,2026-01-01T00:00:00Z,a:b,1,2,1000\n'
   const { stdout, status } = await run(['-', '--create-devices'], input)
   t.equal(status, 3)
@@ -217,7 +217,7 @@ t.test('a large file goes in batches of whole lines, each with the header', asyn
   )
 })
 
-t.test('an import that fails half way still shows what it did', async t => {
+t.test('an import that fails half way still prints its counts', async t => {
   const { url } = await startTrouble(t, [400])
   const { stdout, status, stderr } = await runImport(url, ['-', '--json'], `${header}a\n`)
   t.match(JSON.parse(stdout), { complete: false, accepted: 0 })

@@ -19,7 +19,7 @@ const run = (words: string[], stdin = '') =>
 
 for (const sn of ['POINTS-1', 'POINTS-2']) await service.admin('POST', '/stations', { sn, model: 'M1' })
 
-t.test('a file is stored, and each line that is not has its reason', async t => {
+t.test('a file is stored except for lines with a reason', async t => {
   const file = join(folder, 'points.csv.gz')
   const rejects = join(folder, 'rejects.csv')
   const lines = [
@@ -54,7 +54,7 @@ t.test('a JSON array of points is read like its elements on lines', async t => {
   t.match(await run(['-'], JSON.stringify([point, { sn: 'POINTS-2' }])), { status: 3, stderr: /rejected lines: 1/ })
 })
 
-t.test('what is no file of points is told', async t => {
+t.test('a file without points is refused', async t => {
   const other = await run(['-'], 'timestamp,device,temperature,humidity,pressure\n')
   t.match(other, { status: 1, stderr: /lacks sn, parameter, unit, value/ })
   t.match(await run(['-'], header), { status: 1, stderr: /the files contain no points/ })

@@ -1,4 +1,4 @@
-/** What can be read in two ways is not read: all lines of a file decide, or a flag does, before anything is sent. */
+/** Ambiguous files are not read: all lines of a file decide, or a flag does, before anything is sent. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** `barograph import --state`: an import that was killed goes on where it was. */
+/** `barograph import --state` resumes a killed import. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ const folder = temporaryFolder(t)
 const tokenFile = join(folder, 'token')
 writeFileSync(tokenFile, 'token')
 
-/** Stands in for a service: it says which lines came, answers so many requests, and refuses the next or never answers it. */
+/** Stands in for a service: it reports received lines, answers some requests, and refuses the next or never answers it. */
 async function startServer(t: Test) {
   const received: string[] = []
   const open = { answers: 0, isRefusing: false }
@@ -50,7 +50,7 @@ function fileOf(name: string): string {
   return path
 }
 
-t.test('after a kill, what was acknowledged is not sent again, and the totals count all', async t => {
+t.test('after a kill, acknowledged lines are not sent again but count in the totals', async t => {
   const { received, open, url } = await startServer(t)
   const files = [fileOf('first.csv'), fileOf('second.csv')]
   const state = join(folder, 'state.json')
@@ -75,7 +75,7 @@ t.test('after a kill, what was acknowledged is not sent again, and the totals co
   t.notOk(existsSync(state), 'nothing is left to be continued')
 })
 
-t.test('another mapping and another time of the file begin anew', async t => {
+t.test('another mapping or another modification time of the file starts from scratch', async t => {
   const { received, open, url } = await startServer(t)
   const file = fileOf('changed.csv')
   const state = join(folder, 'changed.json')
@@ -95,7 +95,7 @@ t.test('another mapping and another time of the file begin anew', async t => {
   t.strictSame(await failAt(1), [one])
 })
 
-t.test('standard input and a file that is no state are refused', async t => {
+t.test('standard input and an invalid state file are refused', async t => {
   const { url } = await startServer(t)
   t.match(await runImport(url, '-', '--state', join(folder, 'x.json')), { status: 2, stderr: /cannot be continued/ })
   const wrong = await runImport(url, fileOf('y.csv'), '--state', tokenFile)

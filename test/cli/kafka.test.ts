@@ -8,7 +8,7 @@ import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { startKafka } from '../support/kafka.ts'
 
-// The broker's own defaults count where a topic says nothing.
+// The broker's defaults apply where a topic has no setting.
 const kafka = await startKafka(t, {
   settings: () => ({ 'log.retention.hours': '2', 'log.retention.bytes': '1000000' }),
 })
@@ -20,7 +20,7 @@ function run(words: string, environment: Record<string, string> = {}) {
   return barograph(words.split(' '), { environment: { ...settings, ...environment } })
 }
 
-t.test('topics are made with all that is needed, and a second run changes nothing', async t => {
+t.test('topics are created with all required settings, unchanged by a second run', async t => {
   const before = await run('kafka show')
   t.match(before, { status: 0, stdout: /barograph-points-s1 +no such topic: run barograph kafka prepare/ })
   const made = ['topic barograph-readings-s1: made', 'topic barograph-points-s1: made', ''].join('\n')
@@ -35,7 +35,7 @@ t.test('topics are made with all that is needed, and a second run changes nothin
   for (const { name, wanted } of topicSettings(requirements)) t.equal(settings.get(name), wanted, name)
 })
 
-t.test('show tells offsets, replicas and the retention', async t => {
+t.test('show prints offsets, replicas and the retention', async t => {
   const partition = await (await kafka.connect()).partition('barograph-readings-s1')
   await partition.append(Buffer.from('a'))
   const shown = JSON.parse((await run('kafka show --json')).stdout)
@@ -48,7 +48,7 @@ t.test('show tells offsets, replicas and the retention', async t => {
   t.match((await run('kafka show')).stdout, /barograph-readings-s1 +127\.0\.0\.1:\d+ +1 +1 +0 +1 +7 d 0 h\n/)
 })
 
-t.test('cat prints the records of groups as NDJSON, and where a group is damaged', async t => {
+t.test('cat prints the records of groups as NDJSON and reports damaged ones', async t => {
   const values = { temperature: 21.5, humidity: 40, pressure: Number.NaN, battery_voltage: 3, battery_percentage: 80 }
   const reading = { timestampMs: undefined, ...values, custom: { series: [5, 6], values: [1.25, Number.NaN] } }
   const device = { number: 7, symbol: 'porch' }
@@ -78,7 +78,7 @@ t.test('cat prints the records of groups as NDJSON, and where a group is damaged
   t.strictSame(await lines('points'), [])
 })
 
-t.test('a weaker topic is named setting by setting, and changed where that is asked for', async t => {
+t.test('a weaker topic is reported by setting and changed on request', async t => {
   const { admin } = await kafka.connect()
   const settings = { 'cleanup.policy': 'compact', 'unclean.leader.election.enable': 'true', 'compression.type': 'gzip' }
   await admin.create({ name: 'weak-readings-s1', partitions: 2, replication: 1, settings })
@@ -118,14 +118,14 @@ t.test('a topic on more brokers than there are is not made', async t => {
   t.match((await run('kafka show', environment)).stdout, 'no such topic')
 })
 
-t.test('a broker that asks for no password is told of in one sentence, without the password', async t => {
+t.test('a broker that needs no password causes one sentence without the password', async t => {
   const sasl = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'ada', KAFKA_SASL_PASSWORD: 'correct-horse' }
   const refused = await run('kafka show', sasl)
   t.match(refused, { status: 1, stdout: '', stderr: /^barograph: Kafka at .*: no broker answers: [^\n]+\n$/ })
   t.notMatch(refused.stderr, 'horse')
 })
 
-t.test('a longer retention is asked for, and a shorter one takes nothing away', async t => {
+t.test('a longer retention is requested while a shorter one changes nothing', async t => {
   const shorter = await run('kafka prepare --apply', { KAFKA_RETENTION_HOURS: '24' })
   t.match(shorter.stdout, /readings-s1: segment.ms changed from 75600000 to 10800000/)
   const { admin } = await kafka.connect()
@@ -134,7 +134,7 @@ t.test('a longer retention is asked for, and a shorter one takes nothing away', 
   t.match(longer.stdout, /readings-s1: retention.ms changed from 604800000 to 1209600000/)
 })
 
-t.test('the doctor tells whether Kafka answers, and whether its topics are good enough', async t => {
+t.test('the doctor reports whether Kafka responds with strong enough topics', async t => {
   const check = async (environment: Record<string, string>) => {
     const { checks } = JSON.parse((await run('doctor --json', environment)).stdout)
     return checks.find((each: { name: string }) => each.name === 'Kafka')

@@ -1,4 +1,4 @@
-/** Files of other programs become readings: each preset by a file in the published format, and `--map` by itself. */
+/** Files of other programs become readings: each preset by a file in the published format, and `--map` alone. */
 
 import { Readable } from 'node:stream'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -13,7 +13,7 @@ import { createTimeReader, type TimeFormat } from '../../cli/mapping/times.ts'
 import { conversionOf, readColumnName } from '../../cli/mapping/units.ts'
 
 interface Read {
-  /** `[line, time, device, temperature, humidity, pressure, voltage, percentage]`, those that are missing left out at the end. */
+  /** `[line, time, device, temperature, humidity, pressure, voltage, percentage]` without missing ones at the end. */
   readings: unknown[][]
   others: object[]
   rejects: [line: number, reason: string][]
@@ -42,7 +42,7 @@ async function read(file: Uint8Array | string, words: MappingWords, cuts: readon
   return result
 }
 
-/** The same wherever the pieces of the file are cut, and however it is compressed. */
+/** The result is the same for any cuts and any compression of the file. */
 async function gives(t: Test, file: string, given: MappingWords & Partial<Read>): Promise<void> {
   const { readings = [], rejects = [], ignored, ...words } = given
   const expected = { readings, rejects, ...(ignored !== undefined && { ignored }) }
@@ -113,7 +113,7 @@ const ecowittSeconds = `Time,Timestamp,Indoor Temperature(°C),Indoor Humidity(%
 2025-06-12 13:34,1749731693,20.1,60,22.4,57,13.5,22.4,1.16,2.01,5.14,224,1000.2,1008.5
 `
 
-t.test('Ecowitt: seconds count more than local times, and need no zone', async t => {
+t.test('Ecowitt: seconds override local times and need no zone', async t => {
   t.match(await read(ecowittSeconds, { preset: 'ecowitt', map: ['device==g'] }), {
     readings: [[2, '2025-06-12T12:34:53Z', 'g', 22.4, 57, 1000.2]],
     rejects: [],
@@ -152,7 +152,7 @@ const davis = `"Maple Farm"
 "11/3/24 12:30 PM","30.000","70.1","abc","50.3","89","1.0"
 `
 
-t.test('Davis WeatherLink: lines before the header, inches, and an hour that comes twice', async t => {
+t.test('Davis WeatherLink: lines before the header, inches, and a repeated hour', async t => {
   const words: MappingWords = { preset: 'davis', map: ['device==farm'], zone: 'America/New_York' }
   const expected: Partial<Read> = {
     readings: [
@@ -206,7 +206,7 @@ const influxdb = `#group,false,false,true,true,false,false,true,true,true
 ,,2,2023-01-01T00:00:00Z,2023-01-02T00:00:00Z,2023-01-01T00:52:00Z,co2,weather,415,porch
 `
 
-t.test('InfluxDB: annotated CSV, over several tables, and pivoted', async t => {
+t.test('InfluxDB: annotated CSV with several tables, and pivoted', async t => {
   await gives(t, influxdb, {
     preset: 'influxdb',
     readings: [
@@ -329,7 +329,7 @@ t.test('a word in place of a value is missing, and the compass has letters', asy
   })
 })
 
-t.test('a file of one metric is imported, and one that is not text says so', async t => {
+t.test('a file of one metric is imported, and a binary one is refused', async t => {
   const file = 'Time,CO2\n2020-05-07T07:00:07Z,600\n'
   const map = ['timestamp=Time,device==porch']
   t.match(await read(file, { map }), { others: [{ co2: 600 }] })
@@ -356,7 +356,7 @@ t.test('columns of other metrics are sent by the names and in the units of the c
   t.match((await read(file.replace(',open,', ',36,'), { zone: 'UTC', map })).others, [{ sap_flow: 7, wind_gust: 10 }])
 })
 
-t.test('values of other metrics one a line, and in line protocol', async t => {
+t.test('other metrics are read one value a line, and in line protocol', async t => {
   const history = `entity_id,state,unit_of_measurement,last_changed
 sensor.porch_co2,412,ppm,2024-01-01T00:00:00.000Z
 binary_sensor.porch_door,on,,2024-01-01T00:00:00.000Z
@@ -424,7 +424,7 @@ t.test('times in all their forms', async t => {
   t.strictSame(createTimeReader('auto')('1704067200123456'), { us: 1_704_067_200_123_456, isLocal: false })
 })
 
-t.test('units: what a column is called, and the same value in another unit', async t => {
+t.test('units: the name of a column, and the same value in another unit', async t => {
   t.strictSame(readColumnName('Outdoor Temperature(℉)'), { name: 'outdoor temperature', unit: '[degF]' })
   t.strictSame(readColumnName('Barometer - in Hg'), { name: 'barometer', unit: "[in_i'Hg]" })
   t.strictSame(readColumnName('Temp [°C]'), { name: 'temp', unit: 'Cel' })
@@ -441,7 +441,7 @@ t.test('units: what a column is called, and the same value in another unit', asy
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1)
 
-/** Lets go by halves what does not fit; of what was handed out, `device time: values`, and what came too late. */
+/** Evicts half of the held lines. Returns the emitted ones as `device time: values`, and the late ones. */
 function merged(heldMax: number, lines: readonly (readonly [device: string, timeUs: number, ...values: number[]])[]) {
   const merger = new ReadingMerger(heldMax)
   const late: string[] = []
@@ -454,7 +454,7 @@ function merged(heldMax: number, lines: readonly (readonly [device: string, time
   return { late, readings: out.map(({ device, timeUs, values }) => `${device} ${timeUs}: ${values.join(' ')}`) }
 }
 
-t.test('beyond what is held, what was added first is let go, and what belongs to it is late', async t => {
+t.test('above the limit, the oldest lines are evicted and their later parts are late', async t => {
   const { late, readings } = merged(4, [
     ['a', 4, 4, Number.NaN],
     ['a', 1, 1, Number.NaN],
@@ -470,14 +470,14 @@ t.test('beyond what is held, what was added first is let go, and what belongs to
   t.strictSame(readings.sort(byText), ['a 1: 1 NaN', 'a 2: 2 9', 'a 3: 3 NaN', 'a 4: 4 7', 'b 1: 1 1'])
 })
 
-t.test('a file of any length is whole in the order of time, and in that of series', async t => {
+t.test('a file of any length is complete in the order of time and of series', async t => {
   const devices = ['a', 'b', 'c', 'd', 'e', 'f']
   const times = Array.from({ length: 20 }, (_, index) => index)
   const half = (at: number) => times.slice(at, at + 5)
   const parts = (device: string, timeUs: number, field: number) =>
     [device, timeUs, ...[0, 1].map(index => (index === field ? timeUs : Number.NaN))] as const
   const byTime = times.flatMap(time => [0, 1].flatMap(field => devices.map(device => parts(device, time, field))))
-  // As `influx_inspect` writes them: file by file, the later hours first, and in each the series by device and field.
+  // The output of `influx_inspect`: file by file, the later hours first, and in each the series by device and field.
   const bySeries = [15, 0, 5, 10].flatMap(at =>
     devices.flatMap(device => [0, 1].flatMap(field => half(at).map(time => parts(device, time, field)))),
   )

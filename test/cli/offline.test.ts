@@ -77,8 +77,8 @@ t.test('wrong usage says so and ends with 2', async t => {
   }
 })
 
-t.test('a server that is not there is told in one sentence', async t => {
-  const told = async (words: string[], environment: Record<string, string>, message: RegExp) => {
+t.test('an unreachable server is reported in one sentence', async t => {
+  const shown = async (words: string[], environment: Record<string, string>, message: RegExp) => {
     const run = await barograph(words, { environment })
     t.match(run, { status: 1, stdout: '', stderr: message }, message.source)
     t.equal(run.stderr.trim().split('\n').length, 1)
@@ -89,45 +89,45 @@ t.test('a server that is not there is told in one sentence', async t => {
   const { port } = listen.address() as { port: number }
   await new Promise(closed => listen.close(closed))
   const none = new RegExp(`no server at http://127.0.0.1:${port}; start it with npm start`)
-  await told(['status', '--token-file', tokenFile], { PORT: String(port) }, none)
-  await told(
+  await shown(['status', '--token-file', tokenFile], { PORT: String(port) }, none)
+  await shown(
     ['status'],
     settings,
     /cannot read the admin token from .*data\/secrets\/admin-token; start the server once/,
   )
-  await told(['status', '--token-file', tokenFile], { PORT: '0' }, /PORT is 0/)
-  await told(['status'], { PORT: 'x' }, /Wrong settings: PORT/)
-  await told(['status', '--token-file', '/dev/null'], {}, /does not contain an admin token/)
+  await shown(['status', '--token-file', tokenFile], { PORT: '0' }, /PORT is 0/)
+  await shown(['status'], { PORT: 'x' }, /Wrong settings: PORT/)
+  await shown(['status', '--token-file', '/dev/null'], {}, /does not contain an admin token/)
 })
 
-t.test('Kafka is told of in one sentence, too', async t => {
-  const told = async (environment: Record<string, string>, message: RegExp) => {
+t.test('Kafka is reported in one sentence, too', async t => {
+  const shown = async (environment: Record<string, string>, message: RegExp) => {
     const run = await barograph(['kafka', 'prepare'], { environment })
     t.match(run, { status: 1, stdout: '', stderr: message }, message.source)
     t.equal(run.stderr.trim().split('\n').length, 1)
   }
-  await told({}, /KAFKA_BROKERS is not set, so the journals are on disk/)
-  await told({ KAFKA_BROKERS: 'nowhere' }, /Wrong settings: KAFKA_BROKERS/)
-  await told({ KAFKA_BROKERS: '127.0.0.1:1' }, /Kafka at 127.0.0.1:1: no broker answers: .*ECONNREFUSED/)
+  await shown({}, /KAFKA_BROKERS is not set, so the journals are on disk/)
+  await shown({ KAFKA_BROKERS: 'nowhere' }, /Wrong settings: KAFKA_BROKERS/)
+  await shown({ KAFKA_BROKERS: '127.0.0.1:1' }, /Kafka at 127.0.0.1:1: no broker answers: .*ECONNREFUSED/)
   const tls = { KAFKA_BROKERS: '127.0.0.1:1', KAFKA_TLS: join(folder, 'none.pem') }
-  await told(tls, /none.pem cannot be used \(ENOENT\)/)
+  await shown(tls, /none.pem cannot be used \(ENOENT\)/)
 })
 
 t.test('a file of devices is checked before anything is asked of the server', async t => {
-  const told = (content: string, message: string) =>
+  const shown = (content: string, message: string) =>
     t.throws(() => readDeviceCsv(content, 'a.csv'), { message: new RegExp(RegExp.escape(message)) }, message)
-  told('', 'a.csv contains no devices')
-  told('nme\nkitchen\n', 'a.csv: unknown column nme in the header')
-  told('location_short\nkitchen\n', 'lacks the column device')
-  told('device,name\na,b\n', 'duplicate column device')
-  told('name,altitude_m\nkitchen,high\n', 'line 2: altitude_m')
-  told('name,battery\nkitchen,maybe\n', 'line 2: battery')
-  told('device,latitude,longitude\na,52.5,\n', 'line 2: longitude must be given with the other coordinate')
-  told('name\na:b\n', 'line 2: device must not contain ":", "/", "+" or "#"')
-  told('name\nkitchen\nroof\nkitchen\n', 'line 4: duplicate device, also in line 2')
-  told('name,owner\nkitchen\n', 'a.csv: ')
-  told('device,tags\nkitchen,berlin\n', 'line 2: tags.0 must be a key, a colon and a value')
-  told(`name\n${'a:b\n'.repeat(30)}`, 'and 10 more')
+  shown('', 'a.csv contains no devices')
+  shown('nme\nkitchen\n', 'a.csv: unknown column nme in the header')
+  shown('location_short\nkitchen\n', 'lacks the column device')
+  shown('device,name\na,b\n', 'duplicate column device')
+  shown('name,altitude_m\nkitchen,high\n', 'line 2: altitude_m')
+  shown('name,battery\nkitchen,maybe\n', 'line 2: battery')
+  shown('device,latitude,longitude\na,52.5,\n', 'line 2: longitude must be given with the other coordinate')
+  shown('name\na:b\n', 'line 2: device must not contain ":", "/", "+" or "#"')
+  shown('name\nkitchen\nroof\nkitchen\n', 'line 4: duplicate device, also in line 2')
+  shown('name,owner\nkitchen\n', 'a.csv: ')
+  shown('device,tags\nkitchen,berlin\n', 'line 2: tags.0 must be a key, a colon and a value')
+  shown(`name\n${'a:b\n'.repeat(30)}`, 'and 10 more')
   const [present, before] = ['device,expected_interval_seconds', 'name,expected_interval_s'].map(header =>
     readDeviceCsv(`${header}\nporch,60\n`, 'a.csv'),
   )
@@ -152,7 +152,7 @@ t.test('a file of devices is checked before anything is asked of the server', as
   t.match(missing, { status: 1, stdout: '', stderr: /nothing.csv cannot be read/ })
 })
 
-t.test('the doctor tells each problem with its remedy', async t => {
+t.test('the doctor reports each problem with its remedy', async t => {
   const healthy = await barograph(['doctor', '--json'], { environment: { DATA_DIR: folder, PORT: '1' } })
   t.equal(healthy.status, 1, 'no service runs')
   const { ok, checks } = JSON.parse(healthy.stdout)

@@ -1,4 +1,4 @@
-/** The command line shows what others have named, and a terminal obeys none of it. */
+/** Untrusted names do not control the terminal. */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,12 +14,12 @@ const folder = temporaryFolder(t)
 const tokenFile = join(folder, 'token')
 writeFileSync(tokenFile, `${'a'.repeat(64)}\n`)
 
-/** Clears the screen, turns the text around, begins a line, rings, and the same in one byte of Latin-1. */
+/** Clears the screen, reverses the text, begins a line, rings the bell, and does so in one byte of Latin-1. */
 const hostile = 'a\u001b[2J\u202eb\u2028c\nd\u0007\u009be\r'
 const shown = 'a\\u001b[2J\\u202eb\\u2028c\\nd\\u0007\\u009be\\r'
 const obeyed = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
 
-t.test('nothing is left that a terminal obeys, and JSON stays what it was', async t => {
+t.test('output has no control characters while JSON is unchanged', async t => {
   t.equal(printable(hostile), shown)
   t.equal(printable('Küche 🌡️ 温室 👩‍🌾'), 'Küche 🌡️ 温室 👩‍🌾')
   t.equal(printableLines('a\nb\tc\n'), 'a\nb\\tc\n')
@@ -50,7 +50,7 @@ async function startServer(status: number, answer: object): Promise<string[]> {
 
 const unseen = (text: string) => text.split('\n').every(line => !obeyed.test(line))
 
-t.test('names and sentences of a server, and names of files, are shown escaped', async t => {
+t.test('untrusted names, sentences and file names are escaped', async t => {
   const good = await startServer(200, { devices: [device], total: 1, page: 1, next: null })
   const table = await barograph(['devices', 'list', ...good])
   t.match(table, { status: 0, stderr: '' })
@@ -79,7 +79,7 @@ t.test('names and sentences of a server, and names of files, are shown escaped',
   t.ok(unseen(usage.stderr), usage.stderr)
 })
 
-t.test('no command writes to a stream but by what escapes', async t => {
+t.test('commands write only to escaping streams', async t => {
   const directory = join(import.meta.dirname, '../../cli')
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
     name => name.endsWith('.ts') && !name.startsWith('demo/'),
@@ -88,7 +88,7 @@ t.test('no command writes to a stream but by what escapes', async t => {
   t.strictSame(writers, ['output.ts'])
 })
 
-t.test('a confirmation of days that expire is printed, and a refusal of it', async t => {
+t.test('a confirmation of expiring days is printed, as is its refusal', async t => {
   const words = ['retention', 'confirm', '2026-01-02']
   const good = await startServer(200, { before: '2026-01-02' })
   t.match(await barograph([...words, ...good]), { status: 0, stdout: /^raw readings before 2026-01-02 expire / })

@@ -24,7 +24,7 @@ const noGrowth = { growth_bytes_per_day: null, days_until_full: null }
 const unknown = { path: '/data', free_bytes: 10 * gibibyte, total_bytes: 20 * gibibyte, ...noBytes, ...noGrowth }
 const known = { ...unknown, journal_bytes: 1024, questdb_bytes: gibibyte, growth_bytes_per_day: gibibyte / 2 }
 
-t.test('what is not known is said to be unknown', async t => {
+t.test('unknown values are shown as unknown', async t => {
   t.equal(diskText(unknown), '10.0 GiB free of 20.0 GiB at /data, growth unknown (needs four days)')
   t.notOk(isDiskFillingUp(unknown))
   t.match(diskText({ ...known, growth_bytes_per_day: -5 }), /, not growing$/)
@@ -68,7 +68,7 @@ t.test('a node in words', async t => {
   t.match(nodeText(nodeOf({ ...expired, leaseAgeMs: Infinity })), ', no lease, change 12')
 })
 
-t.test('what is wrong with nodes', async t => {
+t.test('problems of nodes', async t => {
   const changes = [
     {},
     { clockAheadMs: -2_100 },
@@ -132,27 +132,27 @@ const sight = {
 const problem = { kind: 'underReplicated', text: '2 of 3 replicas are in sync' } as const
 const seen: TopicState = { topic: 'a', sight, share: 0.129, problems: [problem] }
 
-t.test('a topic is told with what waits, the retention and the replicas', async t => {
-  const told = topicStatus(seen)
+t.test('a topic has its waiting records, the retention and the replicas', async t => {
+  const topic = topicStatus(seen)
   const retention = { retention_seconds: 604_800, retention_used: 0.129 }
   const answer = { topic: 'a', offsets: { start: 100, end: 150, committed: 140 }, ...retention }
-  t.match(told, { ...answer, oldest: '2026-01-01T00:00:00.000Z', replicas: 3, in_sync: 2 })
-  t.equal(topicText(told), '10 records wait for QuestDB, 12 % of 7 d 0 h used, 2 of 3 replicas in sync')
-  t.strictSame(topicProblemsOf({ topics: [told] }), ['topic a: 2 of 3 replicas are in sync'])
+  t.match(topic, { ...answer, oldest: '2026-01-01T00:00:00.000Z', replicas: 3, in_sync: 2 })
+  t.equal(topicText(topic), '10 records wait for QuestDB, 12 % of 7 d 0 h used, 2 of 3 replicas in sync')
+  t.strictSame(topicProblemsOf({ topics: [topic] }), ['topic a: 2 of 3 replicas are in sync'])
   t.strictSame(topicProblemsOf(undefined), [])
 })
 
-t.test('what Kafka has deleted does not wait', async t => {
+t.test('records that Kafka has deleted do not wait', async t => {
   const text = (more: Partial<typeof sight>) => topicText(topicStatus({ ...seen, sight: { ...sight, ...more } }))
   t.match(text({ applied: 90 }), '50 records wait')
   t.match(text({ applied: 150 }), 'no record waits')
   t.match(text({ retentionMs: Number.POSITIVE_INFINITY }), 'kept for ever')
 })
 
-t.test('a topic that was not looked at is told as such', async t => {
-  const told = topicStatus({ topic: 'a', sight: undefined, share: undefined, problems: [] })
-  t.match(told, { offsets: null, oldest: null, retention_used: null })
-  t.equal(topicText(told), 'not looked at yet')
+t.test('a topic that was not checked is reported as unchecked', async t => {
+  const topic = topicStatus({ topic: 'a', sight: undefined, share: undefined, problems: [] })
+  t.match(topic, { offsets: null, oldest: null, retention_used: null })
+  t.equal(topicText(topic), 'not looked at yet')
 })
 
 const retention = { days: 10, oldest_day: '2026-01-02', expired_days: 3, last_run: null, fault: null, waiting: null }

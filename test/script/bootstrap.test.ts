@@ -1,4 +1,4 @@
-/** What a bare machine is brought: programs by apt-get, npm's packages by npm ci, and sentences where neither can help. */
+/** The set-up of a bare machine: programs by apt-get, npm's packages by npm ci, and sentences for failures of both. */
 
 import * as fs from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { runToEnd } from '../support/run-program.ts'
 const root = resolve(import.meta.dirname, '..', '..')
 const java = (version: string) => `echo 'openjdk version "${version}" 2023-04-18' >&2`
 
-/** What the packages of the pretended system bring, and `apt-get install` makes of them. */
+/** Programs by package of the simulated system. `apt-get install` creates them. */
 const programOf: Record<string, string> = {
   'openjdk-17-jre-headless': 'java',
   'openjdk-21-jre-headless': 'java',
@@ -26,22 +26,22 @@ const programOf: Record<string, string> = {
 }
 const scriptOf = {
   java: java('17.0.15'),
-  // Of Node the version is asked, and whether the modules are current.
+  // The script runs node for its version, and to check the modules.
   node: `case $1 in --version) echo v18.20.4;; *) exec '${process.execPath}' "$@";; esac`,
 }
 
 interface Machine {
-  /** Programs that are there, each with what it does, besides those of every system. */
+  /** Scripts of existing programs, besides those of every system. */
   programs?: Record<string, string>
-  /** The packages that apt-get knows; without it there is no apt-get. */
+  /** The packages that apt-get knows. Without them apt-get is missing. */
   apt?: string[]
-  /** What `id -u` says. */
+  /** The output of `id -u`. */
   user?: number
   /** Whether `npm ci` has run. */
   modules?: boolean
 }
 
-/** A checkout on a machine that has nothing but what it is given; every command that changes it is noted. */
+/** A checkout on a machine with only the given programs. Every command that changes it is recorded. */
 function makeMachine(t: Test, { programs = {}, apt, user = 0, modules = false }: Machine) {
   const base = temporaryFolder(t)
   const [checkout, path, notes] = [join(base, 'checkout'), join(base, 'bin'), join(base, 'notes')]
@@ -79,7 +79,7 @@ function makeMachine(t: Test, { programs = {}, apt, user = 0, modules = false }:
   return { checkout, base, path, add, run, noted: () => fs.readFileSync(notes, 'utf8').split('\n').slice(0, -1) }
 }
 
-/** What `npm ci` leaves, as far as it is looked at. */
+/** The checked results of `npm ci`. */
 function installModules(checkout: string): void {
   const program = join(checkout, 'node_modules', 'node', 'bin', 'node')
   fs.mkdirSync(dirname(program), { recursive: true })
@@ -99,7 +99,7 @@ chmod +x "$bin/node"`
 const all = { ...scriptOf, mvn: ':', npm: ':', chromium: ':', curl: ':', openssl: ':', ps: ':', python3: 'exit 1' }
 const debian = ['openjdk-17-jre-headless', 'maven', 'nodejs', 'npm', 'chromium', 'curl', 'openssl', 'procps', 'python3']
 
-t.test('a bare machine with apt-get: what is missing is said, and installed, and then npm ci runs', async t => {
+t.test('a bare machine with apt-get: missing programs are named and installed before npm ci runs', async t => {
   const machine = makeMachine(t, { apt: debian })
   const run = await machine.run('script/bootstrap')
   const packages = 'openjdk-17-jre-headless maven nodejs ca-certificates npm'
@@ -132,7 +132,7 @@ t.test('the output of apt-get is printed only when it fails', async t => {
   t.notMatch(run.stdout + run.stderr, 'Reading')
 })
 
-/** Says what it was asked, and on which Node. */
+/** Prints its arguments and the Node that runs it. */
 const tellingNpm = `echo "npm $*, node $(node --version)"`
 
 t.test('npm runs on the Node that the project needs, which the npm of an older system installs once', async t => {
@@ -153,7 +153,7 @@ t.test('npm runs on the Node that the project needs, which the npm of an older s
     'nothing is left of one that failed',
   )
 
-  // Another process is faster: what it has put there is taken.
+  // Another process is faster: its result is used.
   const faster = `${installingNpm}\ncp -R "$3" "\${3%.*}"`
   machine.add('npm', `${tellingNpm}; ${faster}`)
   t.match(await machine.run('script/npm', 'ci'), { status: 0, stdout: first.stdout })
@@ -198,7 +198,7 @@ t.test('who is not root needs sudo', async t => {
   t.equal(machine.noted().length, 2)
 })
 
-t.test("root is told of a folder that PostgreSQL's user cannot pass, before anything is installed", async t => {
+t.test("root is warned before the installation of a folder that PostgreSQL's user cannot pass", async t => {
   const closed = makeMachine(t, { apt: debian })
   fs.chmodSync(closed.base, 0o700)
   t.match(await closed.run('script/bootstrap'), {
@@ -212,7 +212,7 @@ t.test("root is told of a folder that PostgreSQL's user cannot pass, before anyt
   t.match(await other.run('script/bootstrap'), { status: 0, stderr: '' }, 'another user runs PostgreSQL as itself')
 })
 
-t.test('--no-install only says what is missing', async t => {
+t.test('--no-install only names missing programs', async t => {
   for (const [machine, words, run] of [
     [{}, [], { status: 1, stdout: /^To install by: apt-get update/m }],
     [{ programs: all }, ['--tests'], { status: 1, stdout: /^To install by: script\/npm ci/m }],
@@ -224,7 +224,7 @@ t.test('--no-install only says what is missing', async t => {
   }
 })
 
-t.test('where there is no apt-get, each thing has a sentence', async t => {
+t.test('without apt-get, each missing program has a sentence', async t => {
   const machine = makeMachine(t, { programs: { node: 'echo v16.20.2', java: java('1.8.0_292') } })
   const run = await machine.run('script/bootstrap', '--tests')
   t.match(run, { status: 1, stdout: '' })
@@ -252,7 +252,7 @@ t.test('without apt-get Java may come from a package of Python', async t => {
   t.match(await machine.run('script/bootstrap'), { status: 0, stdout: '' }, 'and is found the next time')
 })
 
-t.test('npm ci runs when node_modules is not what the lock file says, or its scripts did not run', async t => {
+t.test('npm ci runs if node_modules differs from the lock file or its scripts did not run', async t => {
   const machine = makeMachine(t, { programs: { ...all, npm: `echo npm "$@"` }, modules: true })
   const installs = async () => (await machine.run('script/bootstrap')).stdout.includes('npm ci')
   t.notOk(await installs(), 'current')
@@ -274,7 +274,7 @@ t.test('npm ci runs when node_modules is not what the lock file says, or its scr
   }
 })
 
-t.test('script/demo and script/test bring what is missing, then begin', async t => {
+t.test('script/demo and script/test install missing programs first', async t => {
   const machine = makeMachine(t, { programs: { ...all, npm: 'echo npm "$@"' }, modules: true })
   fs.mkdirSync(join(machine.checkout, 'bin'))
   fs.writeFileSync(join(machine.checkout, 'bin', 'barograph'), '#!/bin/sh\necho barograph "$@"\n', { mode: 0o755 })
@@ -291,7 +291,7 @@ t.test('script/demo and script/test bring what is missing, then begin', async t 
   t.match(fs.readFileSync(join(root, '.ci', 'run'), 'utf8'), 'script/test')
 })
 
-t.test('an unknown option is refused, and --help explains', async t => {
+t.test('an unknown option is refused while --help explains', async t => {
   const machine = makeMachine(t, {})
   t.match(await machine.run('script/bootstrap', '--all'), { status: 2, stderr: /unknown option --all/ })
   t.match(await machine.run('script/bootstrap', '--help'), { status: 0, stdout: /--no-install +only/ })

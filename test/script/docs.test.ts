@@ -1,4 +1,4 @@
-/** The pages that are made of the code are those of the code as it is. */
+/** The generated pages equal those of the present code. */
 
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'

@@ -1,4 +1,4 @@
-/** The simulated air-quality stations: what they measure, and how their points reach the service. */
+/** The simulated air-quality stations: their values, and the delivery of their points to the service. */
 
 import t from 'tap'
 import { type AirPoint, airPoints } from '../../../cli/demo/air-quality/air-points.ts'
@@ -19,7 +19,7 @@ const month = airPoints(street, now - monthMinutes, now, now)
 const valuesOf = (points: AirPoint[], parameter: string) =>
   points.filter(point => point.parameter === parameter).map(({ value }) => value)
 
-t.test('a month has almost a point a minute of each parameter, in order, and each is valid', async t => {
+t.test('a month has almost one valid point a minute of each parameter, in order', async t => {
   const check = createPointCheck(0)
   const refused = month.filter(point => !check({ ...point }, nowMs).ok)
   t.strictSame(refused, [])
@@ -44,7 +44,7 @@ t.test('the same minutes give the same points, in whatever pieces', async t => {
   t.notSame(airPoints(courtyard, now - 1, now, now), airPoints(street, now - 1, now, now))
 })
 
-t.test('a feed sends what is missing in requests of 10,000 points, again after a 503, then goes on', async t => {
+t.test('a feed sends missing points in requests of 10,000, even after a 503', async t => {
   const stop = new AbortController()
   const bodies: AirPoint[][] = []
   const { url, seen } = await startAnswering(t, ({ body }, index) => {
@@ -85,7 +85,7 @@ t.test('a feed sends what is missing in requests of 10,000 points, again after a
   t.strictSame(faults, ['DEL-01: 503 {}'])
 })
 
-t.test('a feed that has nothing stored begins a month ago, and one that is refused for good stops', async t => {
+t.test('a feed without stored points begins a month ago and stops at a permanent refusal', async t => {
   const { url, seen } = await startAnswering(t, () => ({ status: 401, text: '{}' }))
   const faults: string[] = []
   await runFeed(street, {

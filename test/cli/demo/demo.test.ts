@@ -1,4 +1,4 @@
-/** The first minute of the demo, as a newcomer sees it: one command, history, live readings, the README, Ctrl-C. */
+/** The first minute of the demo for a new user: one command, history, live readings, the README, Ctrl-C. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { commandsIn, json, runCommands, startDemo, stopDemo } from '../../suppor
 import { until } from '../../support/processes.ts'
 import { runToEnd } from '../../support/run-program.ts'
 
-t.test('history and live readings are there, and the commands of the README work', async t => {
+t.test("history and live readings exist, as the README's commands show", async t => {
   const demo = await startDemo(t, join(temporaryFolder(t), 'data'))
   // Lines of the service's log may stand between these.
   t.match(demo.output(), '8 devices were registered.')

@@ -32,7 +32,7 @@ for (const station of recordedStations) {
 const [alamosa] = recordedStations
 if (alamosa === undefined) throw new Error('there is no first station')
 
-t.test('the record begins again at its end, and lies between two lines in between', async t => {
+t.test('the record repeats and is interpolated between two lines', async t => {
   const replay = createReplay(alamosa)
   const step = Math.floor(nowMs / minuteMs) * minuteMs
   t.strictSame(replay.at(step), replay.at(step - replay.periodMs))

@@ -1,4 +1,4 @@
-/** The fetch of Kafka: of many jars, each of which counts. */
+/** The fetch of Kafka consists of many jars, all of which are required. */
 
 import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ function realJars(): Promise<string> {
   return kafkaJars({ cacheDirectory: testCacheDirectory(), environment: process.env, log: silentLog })
 }
 
-test('the jars that Maven brings are the pinned ones, and are fetched once', async t => {
+test("Maven's jars are the pinned ones, fetched once", async t => {
   const folder = await realJars()
   t.equal(folder, join(testCacheDirectory(), place, 'lib'))
   t.equal(readdirSync(folder).length, 45)

@@ -1,4 +1,4 @@
-/** The live sensors: what they send, and what they do when they are refused. */
+/** The live sensors: their requests, and their reaction to refusals. */
 
 import t, { type Test } from 'tap'
 import { createRandom } from '../../../cli/demo/noise.ts'
@@ -35,27 +35,27 @@ t.test('a reading that is refused for now is sent again, the same', async t => {
   t.equal(seen[0]?.headers.authorization, `Basic ${Buffer.from('roof:abc').toString('base64')}`)
   t.strictSame(seen[1]?.body, seen[0]?.body)
   t.strictSame(seen[3]?.body, seen[0]?.body)
-  t.notSame(seen[4]?.body, seen[0]?.body, 'the next one is measured anew')
-  t.strictSame(faults, ['roof: 503 {}'], 'a fault is told once')
+  t.notSame(seen[4]?.body, seen[0]?.body, 'the next one is a new measurement')
+  t.strictSame(faults, ['roof: 503 {}'], 'a fault is logged once')
 })
 
-t.test('a sensor that pauses sends nothing meanwhile, and goes on', async t => {
+t.test('a sensor sends nothing during a pause and resumes', async t => {
   const stop = new AbortController()
   const { url, seen } = await startAnswering(t, (_request, index, response) => {
     if (index === 2) response.on('close', () => stop.abort())
     return { status: 200, text: '{}' }
   })
-  // Of each 40 moments of its clock the last 30 are a pause.
+  // The last 30 of each 40 moments of its clock are a pause.
   let tick = 0
-  const told: number[] = []
+  const ticks: number[] = []
   const now = () => {
-    told.push(tick)
+    ticks.push(tick)
     return tick++
   }
   const pausing = { ...sensor, random: () => 0, pauses: { untilMs: 0, everyMs: 40, lastMs: 30 } }
   await runSensor(pausing, { url, now, intervalMs: 0, retryDelayMs: 5, signal: stop.signal, onFault: () => {} })
   t.equal(seen.length, 3)
-  t.ok(told.length > 30, `${told.length} moments were looked at`)
+  t.ok(ticks.length > 30, `${ticks.length} moments were looked at`)
 })
 
 t.test('a sensor that is refused for good says so and stops', async t => {
@@ -71,7 +71,7 @@ const stationOf = (name: string) => {
   return createReadings(station, startedMs)
 }
 
-t.test('what any device measures in a year is a reading that the service takes', async t => {
+t.test("the service accepts every device's measurements of a year", async t => {
   const check = createReadingCheck()
   for (const station of stations) {
     const readings = createReadings(station, startedMs)
