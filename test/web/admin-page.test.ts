@@ -1,4 +1,4 @@
-/** The admin page in a browser, on the whole service: what administrators do, and what nobody else sees. */
+/** The admin page in a browser, on the whole service: actions of administrators, and their absence for others. */
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -240,7 +240,7 @@ onPhone('the navigation is the same on every page, says who is signed in, and ha
     '/api/v1/contentfiles/?format=api': undefined,
     '/': 'Fleet',
   }
-  // The session that ends here is not that of the other tests.
+  // This session ends, so it must not be the other tests'.
   await page.goto(`${url}/sign-in`)
   await submitSignIn(page, 'ada@example.com')
   await page.waitForURL(`${url}/account`)

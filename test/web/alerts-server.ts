@@ -1,4 +1,4 @@
-/** The web pages beside made answers about alerts: what a page does with them, without databases. It refuses what the service would. */
+/** The web pages beside made answers about alerts, without databases. The server refuses the same requests as the service. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Alert } from '../../alerts/core/alert.ts'

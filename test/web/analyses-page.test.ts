@@ -1,4 +1,4 @@
-/** Analyses on the page of a device in a browser: what they are of, what they say, what was unusual, and what is forecast. */
+/** Analyses on the page of a device in a browser: devices, texts, anomalies and forecasts. */
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
@@ -20,16 +20,16 @@ import { press } from './shown-range.ts'
 const service = await sharedService(t)
 const { onDesk, onPhone } = await pageTests(t)
 const { url } = service
-/** The last reading; the hour has begun, so that it has one. */
+/** The time of the last reading. Its hour has begun, so that it has one. */
 const endMs = Math.floor(Date.now() / (10 * minuteMs)) * 10 * minuteMs
 
-/** Frost at night: a daily cycle, and beside it what no forecast knows. */
+/** Frost at night: a daily cycle with a part that cannot be forecast. */
 function yardAt(atMs: number) {
   const wave = dayWave(atMs) + 0.2 * Math.sin(atMs / 4e7) + 0.05 * Math.sin(atMs)
   return { ...air(2 + 4 * wave, 60 - 10 * wave, 950 + wave), co2: 700 + 200 * wave }
 }
 
-/** Twelve days with spikes, which come back at no interval, and without four hours of the day before yesterday. */
+/** Twelve days with spikes at irregular times, and without four hours of the day before yesterday. */
 const spikes = 30
 const spikeHours = new Set(Array.from({ length: spikes + 1 }, (_, index) => 2 + 9 * index + ((5 * index ** 2) % 7)))
 const odd = times(endMs - 288 * hourMs, endMs).flatMap(atMs => {
@@ -79,9 +79,9 @@ onDesk('a desk: charts of 24 hours go on with a forecast, and values say whether
   const newest = await spoken(page)
   t.match(newest, /: Temperature −?[\d.]+ °C, /, 'it begins at the newest reading')
   await page.keyboard.press('End')
-  const told =
+  const actual =
     /: Temperature forecast, 80 % −?[\d.]+ °C \(−?[\d.]+ to −?[\d.]+\), .*CO₂ forecast, 80 % \d+ ppm \(\d+ to \d+\)$/
-  await becomes(t, () => spoken(page, newest), told)
+  await becomes(t, () => spoken(page, newest), actual)
   await showTable(page, 'Readings')
   const row = page
     .getByRole('table', { name: /^Forecast/ })
@@ -184,7 +184,7 @@ onDesk('a silent device has neither a forecast nor what is usual', async (page, 
   await becomes(t, async () => (await textOf(page.locator('dl.now'))).includes('last full hour'), false)
 })
 
-t.test('the address holds what the analyses are of, days or the range of the charts', async t => {
+t.test('the address holds the device and range of the analyses', async t => {
   const read = (text: string) => readAnalysesRange(new URLSearchParams(text))
   t.strictSame([read(''), read('analyses=90d'), read('analyses=charts')], ['30d', '90d', 'charts'])
   t.strictSame([read('analyses=toString'), read('analyses=4d')], ['30d', '30d'])

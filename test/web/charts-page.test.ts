@@ -278,7 +278,7 @@ t.test('the address holds the lines', async t => {
   t.equal(chosenLines(fields(...Array.from({ length: 12 }, (_, place) => `co2:${place}`))).length, linesMax)
 })
 
-t.test('two units have an axis each, and each further one a panel', async t => {
+t.test('two units have an axis each and further ones a panel each', async t => {
   const drawn = [
     line(0, 'porch', 'temperature', [1, 2, 3]),
     line(1, 'porch', 'humidity', [50, 51, 52]),

@@ -1,4 +1,4 @@
-/** The page of a device in a browser: what it measures, failures of its reads, and the range of its charts. */
+/** The page of a device in a browser: measurements, failures of its reads, and the range of its charts. */
 
 import type { Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
@@ -37,7 +37,7 @@ async function columnsOf(place: Locator, shares: readonly number[]): Promise<Col
   }
 }
 
-/** Of a custom property, as `--accent`. */
+/** The name of a custom property, such as `--accent`. */
 async function colourOf(page: Page, name: string): Promise<Colour> {
   return (await page.evaluate(`(() => {
     const probe = document.createElement('span')
@@ -73,7 +73,7 @@ function history(offset: number, untilMs: number) {
   })
 }
 
-/** By turns 10 and 30 °C, twice in each of the steps of a week: each has the mean 20. */
+/** 10 and 30 °C alternate, twice in each of the steps of a week, so that each mean is 20. */
 const stepMs = 7.5 * minuteMs
 const lastStepMs = Math.floor(startMs / stepMs) * stepMs
 const turns = times(lastStepMs - 5 * dayMs, lastStepMs, stepMs).map(
@@ -98,7 +98,7 @@ const passwords = await seed(service, {
 
 async function openDevice(page: Page, name: string): Promise<void> {
   await page.goto(`${url}/device/${encodeURIComponent(name)}`)
-  // Every answer of the page is there: the head is that of /latest, and each other has a part of its own.
+  // All answers have arrived: the head comes from /latest, and each other answer has its own part.
   await page.locator('.device-head .state').waitFor()
   for (const part of ['Readings', 'Today and earlier days', 'Seasonality']) await region(page, part).waitFor()
 }
@@ -156,9 +156,9 @@ onPhone('a phone: a suspect reading is a hollow point, with a word in the table 
   await becomes(t, () => textOf(row.locator('td').last()), /^Temperature/, 'the table')
   await charts(page).focus()
   await page.keyboard.press('End')
-  for (let step = 0, told = await spoken(page); step < 30 && !/Temperature 61/.test(told); step++) {
+  for (let step = 0, sentence = await spoken(page); step < 30 && !/Temperature 61/.test(sentence); step++) {
     await page.keyboard.press('ArrowLeft')
-    told = await spoken(page, told)
+    sentence = await spoken(page, sentence)
   }
   await becomes(t, () => spoken(page), /Temperature 61\.0 °C \(suspect\)/, 'the cursor')
   await press(page, '7 days')
@@ -181,7 +181,7 @@ onDesk('an old value is grey, a new reading comes at once, and a failure keeps t
   await page.getByRole('button', { name: /Show more/ }).click()
   await becomes(t, () => temperatures(page), newest, 'all')
 
-  // What is read again tells nothing new, so what comes has come as an event.
+  // Repeated reads return nothing new, so that new values come from events.
   await page.route(/\/api\/(?:latest|detail_data)\//, route => route.fulfill({ status: 304 }))
   const timestamp = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 1000).toISOString()
   const body = { device: 'page-old', timestamp, temperature: 33.25, humidity: 44, pressure: 1011.5 }
@@ -275,13 +275,13 @@ onDesk('the line of the means is drawn over the band of the extremes, by day and
   }
 })
 
-/** From the top to the bottom. The mean is in the middle, and the band nearly all of the height. */
+/** Colours from top to bottom. The mean is in the middle, and the band has nearly all of the height. */
 function drawnIn(column: readonly Colour[], { line, band }: { line: Colour; band: Colour }): string {
   const between = (from: number, to: number) => column.slice(from * column.length, to * column.length)
   // The grid shows through, and colours are rounded.
   const isBand = (colour: Colour) => difference(colour, band) < 4
   const mostly = (part: readonly Colour[]) => part.filter(isBand).length > 0.8 * part.length
-  // The edges of a line are blended with what lies below it.
+  // The edges of a line are blended with the colours below it.
   const isLine = (colour: Colour) => difference(colour, line) < difference(line, band) / 4
   const [above, middle, below] = [between(0.2, 0.4), between(0.4, 0.6), between(0.6, 0.8)]
   const words = [mostly(above) && 'band', middle.some(isLine) && 'line', mostly(below) && 'band']
@@ -333,7 +333,7 @@ async function thereAndBack(t: Test, page: Page, changes: readonly ((page: Page)
     return walked
   }
   const back = await walk(last, first, () => page.goBack())
-  // Of what the machine was slow with, there is more than one entry.
+  // There are several entries in the history if the machine was slow.
   t.strictSame(back.filter(range => ranges.some(({ search }) => search === range.search)).reverse(), ranges)
   t.strictSame(await walk(first, last, () => page.goForward()), back.toReversed())
 }

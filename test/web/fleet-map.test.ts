@@ -1,4 +1,4 @@
-/** The map of the fleet: what it computes, and in a browser beside a made answer. */
+/** The map of the fleet: its computations, and its page in a browser beside a made answer. */
 
 import t from 'tap'
 import type { FleetMap } from '../../query/live/fleet-shape.ts'
@@ -16,7 +16,7 @@ import { pageTests } from './page-tests.ts'
 
 type Mark = FleetMap['marks'][number]
 
-t.test('a box is fitted, and what stays where it is while the map is zoomed does so', async t => {
+t.test('a box is fitted, and the fixed point of a zoom stays in place', async t => {
   const size = { width: 1000, height: 500 }
   for (const [latitude, longitude] of [[52.5, 13.4] as const, [-85, 179.9] as const]) {
     const { x, y } = projected({ latitude, longitude })
@@ -44,7 +44,7 @@ t.test('a box is fitted, and what stays where it is while the map is zoomed does
   t.ok(scaleBar(window).width <= 120)
 })
 
-t.test('marks that would overlap are one, and what is beyond the edge is none', async t => {
+t.test('overlapping marks are merged and marks beyond the edge removed', async t => {
   const size = { width: 1000, height: 500 }
   const window = fitted({ west: 0, south: 0, east: 10, north: 5 }, size)
   const silent = {
@@ -53,8 +53,8 @@ t.test('marks that would overlap are one, and what is beyond the edge is none', 
   }
   const marks = [markAt(1, 1, 'a'), markAt(1.01, 1.01, 'b', silent), markAt(4, 9, 'd'), markAt(80, 9, 'far')]
   const merged = mergedMarks(marks, window, size)
-  const told = merged.map(({ size, devices }) => `${size}: ${devices.map(({ device }) => device).join()}`)
-  t.strictSame(told, ['3: c,a', '1: d'])
+  const texts = merged.map(({ size, devices }) => `${size}: ${devices.map(({ device }) => device).join()}`)
+  t.strictSame(texts, ['3: c,a', '1: d'])
   t.strictSame(merged[0]?.extent, { west: 1, south: 1, east: 1.01, north: 1.01 })
   t.equal(merged.map(markText).join('; '), '3 devices: 2 silent, 1 fresh; 1 device: 1 fresh')
   t.equal(merged.map(({ counts }) => worstState(counts)).join(), 'silent,fresh')

@@ -42,8 +42,8 @@ onPhone('the worst is first, with its tags and its 24 hours, and every name is a
   const fresh = rows(page).filter({ hasText: 'fresh' }).first()
   const line = fresh.locator('td.hours svg.sparkline')
   await becomes(t, () => line.getAttribute('aria-label'), /^Temperature in 24 hours: \d+\.\d to \d+\.\d\u202f°C$/)
-  const told = /^(steady for|rising, 0\.6\u202f°C in|falling, 0\.6\u202f°C in) 3 hours$/
-  await becomes(t, () => fresh.locator('td.temperature svg.trend').getAttribute('aria-label'), told)
+  const sentence = /^(steady for|rising, 0\.6\u202f°C in|falling, 0\.6\u202f°C in) 3 hours$/
+  await becomes(t, () => fresh.locator('td.temperature svg.trend').getAttribute('aria-label'), sentence)
   await becomes(t, () => fresh.locator('td.humidity svg.trend').count(), 0)
   const never = rows(page).filter({ hasText: 'no reading yet' }).locator('.sparkline, .trend')
   await becomes(t, () => never.count(), 0)
@@ -165,7 +165,7 @@ onDesk('events of devices without the tags that are chosen change nothing', asyn
   server.send('reading', { device: 'sensor-00001', ts: Date.now(), values: { temperature: -7.5 } })
   await page.getByText('−7.5').waitFor()
   await waitFor('the first page is read twice more', async () => server.requests.length > asked + 1)
-  t.equal(listed(), read, 'the list is not read anew')
+  t.equal(listed(), read, 'the list is not read again')
   await page.getByText(/^250 devices\./).waitFor()
 })
 
@@ -191,8 +191,8 @@ onDesk('each device is shown by its own metrics, also new ones, and no column is
   server.more = { metrics }
   await page.goto(server.url)
   const custom = rowOf(page, 'sensor-00001').locator('td.custom li')
-  const told = async () => (await custom.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim())
-  await becomes(t, told, ['CO₂ 641 ppm', 'Wind direction NE 45°', 'Door open on', 'Rain in total 412.5 mm'])
+  const texts = async () => (await custom.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim())
+  await becomes(t, texts, ['CO₂ 641 ppm', 'Wind direction NE 45°', 'Door open on', 'Rain in total 412.5 mm'])
   await becomes(t, () => custom.locator('path').getAttribute('transform'), 'rotate(45)')
   const columns = ['State', 'Device', 'Last reading', 'Temperature', 'Other values', 'Last 24 hours']
   await becomes(t, () => headers(page), columns)
@@ -370,7 +370,7 @@ on({ viewport: { width: 1280, height: 900 } })(
   },
 )
 
-onDesk('what changed since the last visit is told once', async (page, t) => {
+onDesk('changes since the last visit are shown once', async (page, t) => {
   const answered = page.waitForResponse('**/api/fleet/insights')
   await page.goto(server.url)
   await answered

@@ -11,7 +11,7 @@ import { pageTests } from './page-tests.ts'
 const { onDesk, onPhone } = await pageTests(t)
 const server = await openFleetServer(t, madeDevices(600))
 
-/** Somebody who is signed in; the bodies of the changes that are asked for. The first one is answered by `answer`. */
+/** Signs in and collects the bodies of changes. `answer` answers the first one. */
 async function signIn(
   page: Page,
   role: 'operator' | 'administrator' | 'user',
@@ -30,7 +30,7 @@ async function signIn(
   return bodies
 }
 
-/** Until what is loaded for it has taken the focus. */
+/** Waits until the loaded part has the focus. */
 async function begin(page: Page): Promise<void> {
   await page.locator('.toolbar').getByRole('button', { name: 'Select', exact: true }).click()
   await page.locator('.selection button:focus').waitFor()
@@ -84,7 +84,7 @@ onDesk('the selection stays at the upper edge, and covers nothing that has the f
     await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), `Select sensor-00${row}`)
     await becomes(t, () => page.evaluate(isCovered), false, `row ${row} is seen`)
   }
-  // The browser itself scrolls to what gets the focus by Tab.
+  // The browser itself scrolls to the target of Tab.
   await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   await button(page, 'Done').focus()
   await page.keyboard.press('Shift+Tab')
@@ -126,9 +126,9 @@ onDesk('new passwords of all that match are shown once', async (page, t) => {
 
 onDesk('who is no administrator selects nothing', async (page, t) => {
   await signIn(page, 'user')
-  const told = page.waitForResponse('**/api/admin/accounts/7')
+  const answered = page.waitForResponse('**/api/admin/accounts/7')
   await page.goto(server.url)
-  await told
+  await answered
   await page.getByRole('table').waitFor()
   await becomes(t, () => page.getByRole('button', { name: 'Select', exact: true }).count(), 0)
 })

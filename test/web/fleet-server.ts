@@ -1,4 +1,4 @@
-/** The web pages beside a made answer for the fleet, of any size: what a page does with it, without databases. */
+/** The web pages beside a made answer for a fleet of any size, without databases. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { webFamily } from '../../api/web/web.ts'
@@ -21,13 +21,13 @@ export const noInsights = {
   gauges_left_out: 0,
 }
 
-/** The service's answer as `docs/` describes it; `events`: whether it has any. */
+/** The service's answer as in `docs/`. `events`: whether the server has any. */
 export async function openFleetServer(t: TestHooks, devices: FleetDevice[], { events = true } = {}) {
   await buildWeb()
   const listeners: Listeners = new Set()
   const server = {
     url: '',
-    /** Answers are made of them and of `more`; a test changes both. */
+    /** Answers are made of these and of `more`. A test changes both. */
     devices,
     more: {} as object,
     marks: [] as FleetMap['marks'],
@@ -41,7 +41,7 @@ export async function openFleetServer(t: TestHooks, devices: FleetDevice[], { ev
       for (const listener of listeners) listener.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
     },
     listening: () => listeners.size,
-    /** Ends as one that is killed; returns a function that starts it again. */
+    /** Stops like a killed server. Returns a function that starts it again. */
     async kill() {
       await close()
       return () => open(Number(new URL(server.url).port))
@@ -167,7 +167,7 @@ export function markAt(
   return { latitude, longitude, extent, counts: { ...noCounts, fresh: 1 }, devices, ...more }
 }
 
-/** So many devices in all states. */
+/** Returns this many devices in all states. */
 export function madeDevices(count: number): FleetDevice[] {
   return Array.from({ length: count }, (_, index) => madeDevice(index))
 }

@@ -34,7 +34,7 @@ function weather(atMs: number) {
   }
 }
 
-/** A hundred watts and a kettle now and then; a total in kWh, which starts again from 0 twenty hours before the end. */
+/** A hundred watts and sometimes a kettle. The total in kWh restarts from 0 twenty hours before the end. */
 function meter(atMs: number) {
   const resetMs = endMs - 20 * hourMs
   const [base, sinceMs] = atMs <= resetMs ? [1200, atMs - (endMs - 5 * dayMs)] : [0, atMs - resetMs]
@@ -53,7 +53,7 @@ const heating = fiveDays
   .filter(atMs => atMs <= endMs - 9 * hourMs || atMs >= endMs - 6 * hourMs)
   .map(atMs => [atMs, { kinds_mode: Math.floor(atMs / (2.5 * hourMs)) % 4, temperature: 20 + wave(atMs) }] as const)
 
-/** Three days of one of two devices that are compared; the second one has other values. */
+/** Three days of one of two compared devices. The second one has other values. */
 function compared(place: number): SeedReadings {
   return times(hourEndMs - 3 * dayMs, hourEndMs).map(atMs => {
     const hours = (atMs - hourEndMs) / hourMs + 72
@@ -151,7 +151,7 @@ onDesk('a meter: increases and resets, never the total as a line', async (page, 
   await kindsOf(page).getByText('Energy: when it started again').waitFor()
   await charts(page).focus()
   await page.keyboard.press('End')
-  // The last value may begin an hour of which no increase is known yet.
+  // The last value may begin an hour whose increase is unknown.
   const last = await spoken(page)
   await page.keyboard.press('ArrowLeft')
   await becomes(t, () => spoken(page, last), /Power \d+ W, Energy 0\.\d\d kWh \(\d\d:00–\d\d:00\)$/, 'the cursor')

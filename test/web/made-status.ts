@@ -1,4 +1,4 @@
-/** What `GET /api/admin/status` answers where all is well, without Kafka. */
+/** The answer of `GET /api/admin/status` without faults and without Kafka. */
 
 import type { Status } from '../../api/admin/status-answer.ts'
 

@@ -10,7 +10,7 @@ export async function pageTests(t: Test) {
   await buildWeb()
   const browser = await openBrowser()
   t.teardown(() => browser.close())
-  /** On another screen. */
+  /** The options set another screen. */
   const on = (options: BrowserContextOptions) => (name: string, work: (page: Page, t: Test) => Promise<void>) => {
     t.test(name, t => inBrowser(t, browser, options, page => work(page, t)))
   }

@@ -1,4 +1,4 @@
-/** What a browser loads of the web pages, and by which headers. */
+/** Files that a browser loads for the pages, and their headers. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -39,7 +39,7 @@ const get = (url: string, headers: Record<string, string> = {}) => app.inject({ 
 const page = await get('/')
 const elements = readHtml(page.body)
 
-/** Relations of what no page waits for. */
+/** Relations of links that no page waits for. */
 const icons = ['icon', 'apple-touch-icon', 'manifest']
 
 /** Scripts and styles that the document names, as addresses seen from `from`. */
@@ -49,7 +49,7 @@ function loadedBy(body: string, from: string): string[] {
     .map(({ attributes }) => new URL(attributes['src'] ?? attributes['href'] ?? '', `http://x${from}`).pathname)
 }
 
-t.test('the document is revalidated, and the browser may run only what the service sends as files', async t => {
+t.test('the document is revalidated and allows only scripts of the service', async t => {
   t.match(page.headers, {
     'cache-control': 'no-cache',
     'content-type': 'text/html; charset=utf-8',
@@ -85,7 +85,7 @@ t.test('a page is only read', async t => {
   t.match(posted, { statusCode: 405, headers: { allow: 'GET, HEAD' } })
 })
 
-t.test('an unknown address is a page in a browser, and JSON for all others', async t => {
+t.test('an unknown address is a page in a browser, else JSON', async t => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
   const from = (url: string, body: string) => {
     const link = readHtml(body).find(({ tag, text }) => tag === 'a' && text === 'To the fleet')
@@ -128,7 +128,7 @@ t.test('the icon that browsers ask for', async t => {
   t.strictSame([...rawPayload.subarray(0, 4)], [0, 0, 1, 0], 'of its type')
 })
 
-t.test('the manifest, by which a browser installs the pages, and its icons', async t => {
+t.test('the manifest, which installs the pages, and its icons', async t => {
   const { headers, json } = await get('/manifest.webmanifest')
   t.match(headers, { 'content-type': 'application/manifest+json', 'cache-control': /max-age/ })
   const { icons, start_url: start } = json<{ icons: { src: string; sizes: string }[]; start_url: string }>()
@@ -150,7 +150,7 @@ t.test('the manifest, by which a browser installs the pages, and its icons', asy
   }
 })
 
-t.test('files are kept for a year, and are sent compressed', async t => {
+t.test('files are cached for a year and sent compressed', async t => {
   for (const file of loadedBy(page.body, '/')) {
     const plain = await get(file)
     t.match(plain.headers, {
@@ -176,7 +176,7 @@ t.test('the first load of the fleet page is at most 68 KB', async t => {
   t.ok(bytes <= 68 * 1024, `${bytes} bytes`)
 })
 
-t.test('what draws charts over time is loaded with charts alone', async t => {
+t.test('the library of charts is loaded with charts alone', async t => {
   const folder = resolve('web/dist/assets')
   const files = readdirSync(folder).filter(name => name.endsWith('.js'))
   const textOf = (name: string) => readFileSync(join(folder, name), 'utf8')
@@ -192,7 +192,7 @@ t.test('what draws charts over time is loaded with charts alone', async t => {
   for (const start of ['device-page', 'compare-page', 'service-charts', 'rule-editor']) t.ok(hasCharts(start), start)
 })
 
-/** What the first script loads for a page, with all that this imports in turn. */
+/** The lazy files of a page, with all of their imports. */
 async function lazyFilesOf(name: string): Promise<string[]> {
   const first = loadedBy(page.body, '/').find(file => file.endsWith('.js')) ?? ''
   const namesIn = async (file: string) =>
@@ -203,7 +203,7 @@ async function lazyFilesOf(name: string): Promise<string[]> {
   return [...new Set([...shown, ...imported.flat()])].filter(file => file !== first)
 }
 
-t.test('without a build the pages say so, and what else there is works', async t => {
+t.test('without a build the pages report it while the API works', async t => {
   const bare = await openServer(join(temporaryFolder(t), 'none/'))
   t.match(await bare.inject('/'), { statusCode: 503, body: /not built: run "npm run build"/ })
   t.equal((await bare.inject('/health/live')).statusCode, 200)

@@ -1,4 +1,4 @@
-/** Units and the time zone of a person, in a browser: of one who is not signed in, and in the account. */
+/** A person's units and time zone in a browser: without an account, and in it. */
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
@@ -53,7 +53,7 @@ onPhone('a choice changes the page at once, and stays in the browser', async (pa
   await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
 })
 
-t.test('of who is signed in, the account has it, for every browser', async t => {
+t.test('the account of a signed-in person keeps the choice for every browser', async t => {
   const service = await sharedService(t)
   const email = 'preferences-ada@example.com'
   await service.admin('POST', '/accounts', { email, name: 'Ada', role: 'user', password })

@@ -14,7 +14,7 @@ import { pageTests } from './page-tests.ts'
 
 const dayMs = 86_400_000
 
-/** 24 hours by 4 minutes; two hours of the night nobody ran, and for an hour of late no reading was acknowledged. */
+/** 24 hours by 4 minutes. The service was down for two hours of the night, and later acknowledged nothing for an hour. */
 const endMs = Math.floor(Date.now() / 240_000) * 240_000
 const points = Array.from({ length: 360 }, (_, place) => {
   const wave = Math.sin(place / 30)

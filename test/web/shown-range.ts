@@ -1,4 +1,4 @@
-/** The range of the charts as a page shows it: what its address, its buttons and its charts say, and the ways to change it. */
+/** The range of the charts on a page, by its address, its buttons and its charts, and the ways to change it. */
 
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
@@ -23,7 +23,7 @@ export interface ShownRange {
 
 export async function shownRange(page: Page): Promise<ShownRange> {
   let text: string | undefined
-  // At a cursor, the charts tell its moment instead; that of the keyboard goes when the pointer comes and leaves.
+  // At a cursor, the charts show its moment instead. The keyboard's cursor disappears when the pointer comes and leaves.
   await waitFor('the charts tell their range', async () => {
     const { x, y, width, height } = await plotBox(page)
     await page.mouse.move(x + width / 2, y + height / 2)
@@ -56,7 +56,7 @@ function isInAddress({ search, pressed, text }: ShownRange): boolean {
   return pressed.length === 0 && text === `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
 }
 
-/** The moments at both ends are those of the range. */
+/** Whether the moments at both ends equal the range. */
 async function isInCharts(page: Page, { text }: ShownRange): Promise<boolean> {
   const [fromMs = 0, toMs = 0] = text.split(' – ').map(wallMs)
   const { width } = await plotBox(page)
@@ -67,8 +67,8 @@ async function isInCharts(page: Page, { text }: ShownRange): Promise<boolean> {
 }
 
 /**
- * What the charts say of a place, 0 at their beginning and 1 at their end, by the clock on the wall; NaN when they say
- * nothing: a chart of new data that comes under a pointer at rest has no cursor until the pointer moves again.
+ * The text of the charts at a share of their width, as wall-clock time. NaN without one: a chart with new data has no
+ * cursor until the pointer moves.
  */
 async function momentAt(page: Page, share: number): Promise<number> {
   const { x, y, width, height } = await plotBox(page)
@@ -106,7 +106,7 @@ type Gesture = (page: Page) => Promise<void>
 
 export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
-/** Each changes the range, those of several steps in a row. */
+/** Each gesture changes the range, some of them several times in a row. */
 export const gestures = {
   async drag(page) {
     const { x, y, width } = await plotBox(page)

@@ -10,7 +10,7 @@ export async function signInFor(page: Page, url: string, email: string, path: st
   await page.waitForURL(`${url}${path}`)
 }
 
-/** On the page itself. */
+/** Signs in on the page itself. */
 export async function submitSignIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail address', { exact: true }).fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)

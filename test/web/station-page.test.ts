@@ -34,7 +34,7 @@ const pointAt = (atMs: number, parameter: string, unit: string, value: number) =
   return { timestamp: new Date(atMs).toISOString().slice(0, 19), parameter, unit, value }
 }
 
-/** Three days: particles of a daily cycle, ozone that is in µg/m³ for an hour, and carbon monoxide in ppm and ppb by turns. */
+/** Three days: particles of a daily cycle, ozone in µg/m³ for an hour, and carbon monoxide alternating between ppm and ppb. */
 const points = times(lastMs - 3 * dayMs, lastMs).flatMap(atMs => {
   const wave = dayWave(atMs) + Math.sin(atMs) / 10
   const isMass = atMs >= massFromMs && atMs < massFromMs + hourMs
@@ -60,7 +60,7 @@ async function send(sn: string, points: readonly object[]): Promise<void> {
   const body = JSON.stringify(points)
   const { status } = await fetch(`${url}/api/v1.0/device/${sn}/data/`, { method: 'POST', headers, body })
   if (status !== 201) throw new Error(`the points were answered ${status}`)
-  // Before, an answer would be of a part of them, and is kept for a minute.
+  // Before that, an answer with a part of them would be cached for a minute.
   await waitFor('the points are applied', async () => {
     const newest = await fetch(`${url}/api/v1.0/device/${sn}/latest`, { headers })
     const { timestamp } = (await newest.json()) as { timestamp?: string }

@@ -1,4 +1,4 @@
-/** Saved views in a browser: saved and found again, shown by links, on walls, and in frames of the sites of the setting. */
+/** Saved views in a browser: saved and found again, shown by links, on walls, and in frames of the allowed sites. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

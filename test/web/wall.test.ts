@@ -1,4 +1,4 @@
-/** A view on a wall, beside a made answer of the service: what fits, how it turns, and that it tells when it is not current. */
+/** A view on a wall, beside a made answer of the service: its layout, its rotation, and its notice of outdated data. */
 
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
@@ -12,7 +12,7 @@ const { on, onDesk, onPhone } = await pageTests(t)
 const server = await openFleetServer(t, madeDevices(8))
 const television = { viewport: { width: 1920, height: 1080 } }
 
-/** The link shows the view; its token is any text here. */
+/** The link shows the view. Its token is any text here. */
 async function openWall(page: Page, address: string): Promise<void> {
   const view = { name: 'Cold stores', address, expires_at: '2030-01-01T00:00:00.000Z' }
   await page.route('**/v1/auth/shared-view', route => route.fulfill({ json: view }))
@@ -56,7 +56,7 @@ on(television)('a view of the map fills the screen with all devices', async (pag
   await page.getByRole('img', { name: 'tokyo, Shed: fresh' }).waitFor()
 })
 
-on(television)('a lost connection and a session that has ended are told until they end', async (page, t) => {
+on(television)('a lost connection and an expired session are shown until they end', async (page, t) => {
   const views = [{ id: 7, name: 'Cold stores', address: '/' }]
   let isSignedIn = true
   await page.route('**/v1/auth/me/views', route =>
@@ -83,7 +83,7 @@ on(television)('a lost connection and a session that has ended are told until th
   await becomes(t, () => cards(page).count(), 8, 'once somebody is signed in again')
 })
 
-/** In the page, in place of what a browser without a screen has: it counts, and a lock ends with the sight of the page. */
+/** Replaces a missing API of a browser without a screen: it counts locks, which end with the visibility of the page. */
 const wakeLock = `globalThis.locks = { requested: 0, held: 0 }
   Object.defineProperty(navigator, 'wakeLock', { value: { async request(type) {
     if (type !== 'screen' || document.visibilityState !== 'visible') throw new Error('not now')

@@ -1,4 +1,4 @@
-/** The admin page without a browser: lists as CSV, ready programs, refusals and the status in words. */
+/** The admin page without a browser: lists as CSV, generated programs, refusals and the status in words. */
 
 import t from 'tap'
 import { sendChange } from '../../../web/client/send-change.ts'
@@ -40,7 +40,7 @@ t.test('a list of devices is read, whatever its quotes and line ends', async t =
   t.strictSame(readDeviceList('device,metrics\nporch,"co2 temperature, pm25"\nattic,'), measuring)
 })
 
-t.test('topics of Kafka are facts of the status, and there is none of it without Kafka', async t => {
+t.test('topics of Kafka are facts of the status only with Kafka', async t => {
   const replicas = { replicas: 3, in_sync: 2, retention_seconds: 604_800, retention_used: 0.129 }
   const offsets = { start: 10, end: 30, committed: 20 }
   const seen = { topic: 'a', offsets, oldest: null, ...replicas, problems: ['one', 'two'] }
@@ -68,7 +68,7 @@ t.test('the status says who can read', async t => {
   )
 })
 
-t.test('nodes and who forwards are facts of the status, none of them of a service that is alone', async t => {
+t.test('nodes and forwarders are facts of the status of more than one node', async t => {
   const since = '2026-01-01T00:00:00.000Z'
   const replica = { number: 1, is_read: true, state: 'up', reason: null, behind_seconds: 0, holder: 'h-2 17', since }
   const groups = statusGroups({
@@ -109,7 +109,7 @@ t.test('nodes and who forwards are facts of the status, none of them of a servic
   t.equal(groups.length, statusGroups(madeStatus).length + 3)
 })
 
-t.test('what is wrong with a list is told, and where', async t => {
+t.test('errors of a list have their place', async t => {
   const sentence = (text: string) => {
     const list = readDeviceList(text)
     return list.ok ? '' : list.sentence
@@ -127,7 +127,7 @@ t.test('what is wrong with a list is told, and where', async t => {
   t.equal(passwordsCsv([{ device: 'a,"b"', password: 'f0' }]), 'device,password\n"a,""b""",f0\n')
 })
 
-t.test('ready programs carry any name, and the values of a battery where they are needed', async t => {
+t.test('generated programs carry any name, with values of a battery where needed', async t => {
   const sender = { url: 'http://127.0.0.1/', device: `it's "Küche"`, password: 'f0', battery: true }
   t.match(curlLine(sender), '"battery_voltage":3.9')
   t.notMatch(curlLine({ ...sender, battery: false }), 'battery')
@@ -140,7 +140,7 @@ t.test('ready programs carry any name, and the values of a battery where they ar
   t.match(microPythonProgram(sender), 'requests.put("http://127.0.0.1/api/log"')
 })
 
-t.test('a refusal is told in words, with each place that is wrong', async t => {
+t.test('a refusal is in words with each invalid place', async t => {
   const refusing = (status: number, body: unknown) =>
     sendChange('POST', '/x', {}, async () => new Response(JSON.stringify(body), { status }))
   const errors = [{ path: 'name', message: 'is taken by another device' }]
@@ -165,7 +165,7 @@ t.test('a refusal is told in words, with each place that is wrong', async t => {
   t.match(away, { ok: false, sentence: /not known whether the change was made/ })
 })
 
-t.test('bytes are told by thousands', async t => {
+t.test('bytes have thousands as units', async t => {
   t.strictSame(
     [0, 999, 1500, 123_456_789, 2e12].map(bytesText),
     ['0 B', '999 B', '1.5 kB', '123 MB', '2.0 TB'].map(text => text.replace(' ', '\u202f')),

@@ -1,4 +1,4 @@
-/** Rules of alerts as sentences and as the fields of a form, in the units that a person has chosen; marks of charts. */
+/** Rules of alerts as sentences and as form fields, in the chosen units, and marks of charts. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -27,7 +27,7 @@ const plain = (text: string) => text.replaceAll('\u202f', ' ')
 const rule = (condition: object, more: object = {}): NewRule =>
   NewRule.parse({ name: 'A rule', selector: { all: true }, condition, ...more })
 
-t.test('a condition is told in the units that a person has chosen', async t => {
+t.test('a condition is in the chosen units', async t => {
   const says = (condition: object, text: string) =>
     t.equal(plain(conditionText(rule(condition).condition, quantities())), text)
   const change = { kind: 'change', metric: 'temperature', value: 5, window_seconds: 3600 }
@@ -54,7 +54,7 @@ t.test('a condition is told in the units that a person has chosen', async t => {
 })
 
 const metric = fc.constantFrom('temperature', 'pressure', 'co2')
-/** With as many digits as people type. */
+/** The values have as many digits as people type. */
 const value = fc.integer({ min: -5000, max: 5000 }).map(whole => whole / 10)
 const seconds = fc.integer({ min: 1, max: 604_800 })
 const share = fc.integer({ min: 0, max: 1000 }).map(whole => whole / 1000)
@@ -108,7 +108,7 @@ function rounded(one: NewRule): unknown {
   return { ...one, condition: digits }
 }
 
-t.test('a form says what is missing', async t => {
+t.test('a form names missing fields', async t => {
   const says = (changes: object, sentence: RegExp) =>
     t.match(readForm({ ...emptyForm, name: 'A rule', ...changes }, quantities()), { ok: false, sentence })
   says({ name: ' ' }, /name/)
@@ -129,7 +129,7 @@ t.test('the rules that are offered first are whole', async t => {
   t.match(presetForm(new URLSearchParams({ preset: 'toString' }), []), emptyForm)
 })
 
-t.test('selectors and weekly windows are told in words', async t => {
+t.test('selectors and weekly windows are in words', async t => {
   t.equal(selectorText({ all: true }), 'all devices')
   t.equal(selectorText(null), 'the service')
   t.equal(selectorText({ tags: ['site:berlin', 'room:*'] }), 'devices with site:berlin and room:*')
@@ -148,7 +148,7 @@ const hot = { id: '1', rule_id: 1, rule: 'Too hot', severity: 'warning', state: 
 const porch = { device: 'porch', metric: 'temperature', value: 31, opened_at: at(0), flapping: false }
 const alert = (more: Partial<Alert>): Alert => ({ ...hot, ...porch, ...unresolved, ...untouched, ...more })
 
-t.test('a chart has the limits of its metric and shades when its alerts fire, and no others', async t => {
+t.test('a chart has the limits of its metric and shades only during its alerts', async t => {
   const window = { fromMs: 10 * hourMs, toMs: 20 * hourMs }
   const firing = firingOf(
     [
@@ -160,8 +160,8 @@ t.test('a chart has the limits of its metric and shades when its alerts fire, an
     ],
     window,
   )
-  const told = firing.map(({ fromMs, toMs, text }) => `${fromMs / hourMs} to ${toMs / hourMs}: ${text}`).join(', ')
-  t.equal(told, '9 to 11: Too hot, 10.5 to 12: Silent, 15 to 20: Too hot', 'what goes on lasts to the end')
+  const shown = firing.map(({ fromMs, toMs, text }) => `${fromMs / hourMs} to ${toMs / hourMs}: ${text}`).join(', ')
+  t.equal(shown, '9 to 11: Too hot, 10.5 to 12: Silent, 15 to 20: Too hot', 'what goes on lasts to the end')
   const rules = [
     rule({ kind: 'above', metric: 'temperature', value: 30 }),
     rule({ kind: 'below', metric: 'temperature', value: -90 }, { name: 'Far away' }),

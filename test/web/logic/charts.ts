@@ -89,7 +89,7 @@ t.test('days, weeks and months', async t => {
   t.strictSame(texts('2025-11-23T12:00Z', '2026-11-23T12:00Z', 5), ['2026', 'Apr', 'Jul', 'Oct'])
 })
 
-t.test('a line is broken where two points are further apart than the gap, and nowhere else', async t => {
+t.test('a line is broken only at gaps', async t => {
   const { timesMs, lines } = breakAtGaps([0, 60, 120, 600, 660], [[1, 2, 3, 4, 5]], 150)
   t.strictSame(timesMs, [0, 60, 120, 360, 600, 660])
   t.strictSame(lines, [[1, 2, 3, null, 4, 5]])
@@ -106,7 +106,7 @@ t.test('a line is broken where two points are further apart than the gap, and no
   t.strictSame(joined.lines.map(lonePlaces), [[4], []], 'a value between two of another line is not alone')
 })
 
-t.test('an axis has the decimals of its steps, and begins at 0 for amounts', async t => {
+t.test('an axis has the decimals of its steps and begins at 0 for amounts', async t => {
   const texts = (splits: number[], decimals: number) => splits.map(value => axisText(value, splits, decimals))
   t.strictSame(texts([0, 2.5, 5], 0), ['0.0', '2.5', '5.0'])
   t.strictSame(texts([-10, 0, 10], 1), ['−10', '0', '10'])
@@ -140,7 +140,7 @@ t.test('an axis of values has four or five round ticks', async t => {
   )
 })
 
-t.test('a metric has one colour, and two lines of one chart never share it', async t => {
+t.test('a metric has one colour that no other line of a chart shares', async t => {
   const known = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage', 'dew_point']
   t.equal(new Set(known.map(metricColour)).size, known.length)
   t.strictSame(coloursOf(known), known.map(metricColour))
@@ -250,7 +250,7 @@ t.test('the step leaves at most so many pieces', async t => {
   t.equal(stepOf({ fromMs: 0, toMs: 366 * dayMs }, 700), 86_400)
 })
 
-t.test('paths have a new start behind a gap, and a dot for a lone value', async t => {
+t.test('paths restart after a gap and have a dot for a lone value', async t => {
   t.equal(linePath([1, 2, null, 4, null].map((value, place): Spot => [place, value])), 'M0 1L1 2M3 4h0')
   t.equal(linePath([]), '')
   const spots = (...values: (number | null)[]) => values.map((value, place): Spot => [place, value])
@@ -277,7 +277,7 @@ t.test('labels are moved apart, in order and within bounds', async t => {
   )
 })
 
-t.test('dates are of the clock of the page; what cannot be shown is told', async t => {
+t.test("dates use the page's clock, and an invalid one is named", async t => {
   const nowMs = at('2026-11-24T12:00Z')
   const chosen = (from: string, to: string) => customWindow(from, to, berlin, nowMs)
   t.strictSame(chosen('2026-03-28T12:00', '2026-03-29T12:00'), {

@@ -1,11 +1,11 @@
-/** How the pages read the service: what an address shows, what an answer means, and what stays when there is none. */
+/** Reads of the service by the pages: addresses, meanings of responses, and the data that stays after a failure. */
 
 import t from 'tap'
 import { type Failure, type Outcome, readJson } from '../../../web/client/read-json.ts'
 import { nextState, type ResourceState, retryDelayMs } from '../../../web/client/resource-state.ts'
 import { devicePath, routeOf, stationPath } from '../../../web/client/routes.ts'
 
-t.test('an address shows one page, and the server answers for all others', async t => {
+t.test('an address shows one page while the server answers all others', async t => {
   t.strictSame(routeOf('/'), { page: 'fleet' })
   t.strictSame(routeOf('/compare'), { page: 'compare' })
   t.strictSame(routeOf('/compare/'), { page: 'compare' })
@@ -44,7 +44,7 @@ const failureOf = async (status: number, body: unknown, headers = {}) => {
   return outcome.kind === 'failure' ? outcome.failure : undefined
 }
 
-t.test('a read tells an answer from an unchanged one and from each kind of failure', async t => {
+t.test('a read distinguishes an answer, an unchanged one and each kind of failure', async t => {
   const answer = await readJson('/x', answering(200, { a: 1 }, { etag: '"t"' }))
   t.strictSame(answer, { kind: 'answer', value: { a: 1 }, etag: '"t"' })
   t.strictSame(await readJson('/x', answering(304, undefined)), { kind: 'unchanged' })
@@ -59,7 +59,7 @@ t.test('a read tells an answer from an unchanged one and from each kind of failu
   t.strictSame(await readJson('/x', away), { kind: 'failure', failure: { kind: 'unreachable' } })
 })
 
-t.test('a read sends the tag, ends in time, and throws when its caller has left', async t => {
+t.test('a read sends the tag, has a time limit, and throws when its caller aborts', async t => {
   let sent: RequestInit | undefined
   const request = async (_url: string, init: RequestInit) => {
     sent = init
@@ -98,7 +98,7 @@ t.test('the last answer stays through failures, with its time', async t => {
   t.strictSame(next(ready, failing({ kind: 'signed-out' })), { kind: 'failed', failure: { kind: 'signed-out' } })
 })
 
-t.test('reads are tried again at growing distances, and not before the service wants them', async t => {
+t.test("reads are retried at growing intervals, not before the service's Retry-After", async t => {
   t.strictSame(
     [1, 2, 3, 6, 7, 50].map(failures => retryDelayMs(away, failures)),
     [1_000, 2_000, 4_000, 30_000, 30_000, 30_000],

@@ -1,4 +1,4 @@
-/** What the device and compare pages make of answers: series with their gaps, calendars, tables, and what keys do. */
+/** Answers on the device and compare pages: series with their gaps, calendars, tables, and keys. */
 
 import t from 'tap'
 import { keyAction, moveCursor } from '../../../web/charts/chart-keys.ts'
@@ -56,7 +56,7 @@ t.test('the last day goes on with the readings that come, each once', async t =>
   t.equal(daySeries(irregular, builtInNames, [])[0]?.gapMs, null)
 })
 
-t.test('the last values are points of the day, before what comes and in its range', async t => {
+t.test('the last values are points of the day that later ones extend', async t => {
   const live = [
     { ts: 4000, values: { temperature: 4 } },
     { ts: 5000, values: { temperature: 5 } },
@@ -76,7 +76,7 @@ t.test('the last values are points of the day, before what comes and in its rang
   t.strictSame(daySeries(detail, builtInNames, again)[0]?.timesMs, [1000, 2000, 4000, 5000], 'each reading once')
 })
 
-t.test('means have extremes, and a gap where one is missing', async t => {
+t.test('means have extremes, and a gap at a missing one', async t => {
   const gauge = { kind: 'gauge', metric: 'temperature' }
   t.strictSame(monthSeries(detail, builtInNames), [
     {
@@ -103,7 +103,7 @@ t.test('means have extremes, and a gap where one is missing', async t => {
   ])
 })
 
-t.test('a range is read as finely as it is drawn, and at full steps', async t => {
+t.test('a range is read at the resolution of its pixels and at full steps', async t => {
   const nowMs = 20_000 * dayMs + 12_345
   t.strictSame(sourceOf({ preset: '24h' }, { fromMs: nowMs - dayMs, toMs: nowMs }, 60), { kind: 'day' })
   t.strictSame(sourceOf({ preset: '30d' }, { fromMs: nowMs - 30 * dayMs, toMs: nowMs }, 60), { kind: 'month' })
@@ -168,7 +168,7 @@ t.test('two devices are drawn over the same hours', async t => {
   t.equal(comparedWindow([{ ...metric, a: [], b: [] }], '7d'), undefined)
 })
 
-t.test('suspect readings are told where all of them are known, by the row of the table that they are in', async t => {
+t.test('suspect readings are in their rows of the table if all are known', async t => {
   const nowMs = 100 * dayMs
   const point = (hoursAgo: number, flag?: 3) => ({ t: nowMs - hoursAgo * hourMs, v: hoursAgo, ...(flag && { flag }) })
   const measured = { temperature: [point(20, 3), point(5), point(2, 3)], humidity: [point(2, 3)], pressure: [point(2)] }
@@ -201,7 +201,7 @@ const point = (hour: number, v: number) => ({ t: hour * hourMs, v, d: '2026-01-0
 const pair = { a: 'roof', b: 'porch' }
 const temperature = builtInQuantities.of('temperature')
 
-t.test('what is said of amounts, directions and states', async t => {
+t.test('sentences on amounts, directions and states', async t => {
   const rain = { ...pair, quantity: quantities.of('rain_total') }
   t.match(
     plain(agreementSentences(rain, stats)),
@@ -209,12 +209,12 @@ t.test('what is said of amounts, directions and states', async t => {
   )
   t.match(plain(agreementSentences(rain, { ...stats, bias: 0.01 })), /^roof and porch have the same on average\./)
   const wind = { ...pair, quantity: quantities.of('wind_direction') }
-  const told = (bias: number | null) =>
+  const shown = (bias: number | null) =>
     plain(directionSentences(wind, { n: 5, bias, mae: 12.4, resultant_length: 0.9 }))
-  t.equal(told(20.2), 'roof points 20° clockwise of porch on average. The hourly directions are 12° apart on average.')
-  t.match(told(-20.2), /^roof points 20° anticlockwise of porch/)
-  t.match(told(0.2), /^roof and porch point the same way on average\./)
-  t.match(told(null), /^The differences go all ways alike\./)
+  t.equal(shown(20.2), 'roof points 20° clockwise of porch on average. The hourly directions are 12° apart on average.')
+  t.match(shown(-20.2), /^roof points 20° anticlockwise of porch/)
+  t.match(shown(0.2), /^roof and porch point the same way on average\./)
+  t.match(shown(null), /^The differences go all ways alike\./)
   const none = { n: 0, bias: null, mae: null, resultant_length: null }
   t.match(plain(directionSentences(wind, none)), /^There is no hour in which both have a value\./)
   const sames = { known_seconds: 86_400, same_seconds: 43_200, same_share: 0.5 }
@@ -225,22 +225,22 @@ t.test('what is said of amounts, directions and states', async t => {
 t.test('how two devices agree', async t => {
   const linked = { bias: 0.44, limits_of_agreement: [-1.2, 2.04], pearson: 0.97, p_value: 0.001 } as const
   const later = { lag_seconds: 3600, lag_r: 0.98, verdict: 'together', reason: null } as const
-  const told = (changes: Partial<Agreement>) =>
+  const shown = (changes: Partial<Agreement>) =>
     plain(agreementSentences({ ...pair, quantity: temperature }, { ...stats, ...linked, ...later, ...changes }))
   t.equal(
-    told({}),
+    shown({}),
     'roof reads 0.4 °C more than porch on average. About 95 % of the hourly differences lie between −1.2 and 2.0 °C. ' +
       'The two rise and fall together very closely (correlation 0.97). porch follows roof by 1 hour.',
   )
-  t.match(told({ bias: -0.04 }), /^roof and porch read the same on average/)
-  t.match(told({ bias: -0.5, lag_seconds: -7200 }), /0.5 °C less than porch.*roof follows porch by 2 hours/)
-  t.match(told({ pearson: -0.8, verdict: 'no_link' }), /move against each other closely/)
-  t.notMatch(told({ pearson: -0.8, verdict: 'no_link' }), 'follows', 'what moves the other way an hour later')
-  t.match(told({ p_value: 0.3, verdict: 'no_link' }), /No clear link \(correlation 0\.97\)/)
+  t.match(shown({ bias: -0.04 }), /^roof and porch read the same on average/)
+  t.match(shown({ bias: -0.5, lag_seconds: -7200 }), /0.5 °C less than porch.*roof follows porch by 2 hours/)
+  t.match(shown({ pearson: -0.8, verdict: 'no_link' }), /move against each other closely/)
+  t.notMatch(shown({ pearson: -0.8, verdict: 'no_link' }), 'follows', 'what moves the other way an hour later')
+  t.match(shown({ p_value: 0.3, verdict: 'no_link' }), /No clear link \(correlation 0\.97\)/)
   const few = { p_value: null, verdict: null, reason: 'too_few_independent' } as const
-  t.match(told(few), /It needs more hours to say whether they go together \(correlation 0\.97\)/)
-  t.match(told({ pearson: null, reason: 'constant' }), /One of the two does not vary/)
-  t.equal(told({ bias: null }), 'There is no hour in which both have a value.')
+  t.match(shown(few), /It needs more hours to say whether they go together \(correlation 0\.97\)/)
+  t.match(shown({ pearson: null, reason: 'constant' }), /One of the two does not vary/)
+  t.equal(shown({ bias: null }), 'There is no hour in which both have a value.')
 })
 
 t.test('amounts are bars side by side, directions are points around the compass', async t => {
@@ -270,7 +270,7 @@ t.test('amounts are bars side by side, directions are points around the compass'
   t.match(turns?.content, { range: [-180, 180], rules: [{ value: -20 }] })
 })
 
-t.test('directions are told as everywhere: by the compass, below 360°, with ° without a unit, too', async t => {
+t.test('directions have the compass, less than 360°, and ° without a unit', async t => {
   const bare = quantitiesOf({ heading: { title: 'Heading', kind: 'direction', unit: null, decimals: 0 } })
   const names = { ...pair, quantity: bare.of('heading') }
   const metric = {
@@ -329,7 +329,7 @@ t.test('last, lowest and highest value of a window', async t => {
   t.equal(extremesText(panel, readout, { fromMs: 3, toMs: 4 }), undefined)
 })
 
-t.test('of many metrics a comparison is asked for twelve, until others are chosen', async t => {
+t.test('a comparison of many metrics reads twelve until others are chosen', async t => {
   const value = { v: 1, ts: 1, unit: '' }
   const valuesOf = (...names: string[]) => Object.fromEntries(names.map(name => [name, value]))
   const many = Array.from({ length: 20 }, (_, place) => `m${place}`)

@@ -1,4 +1,4 @@
-/** What the device page makes of metrics of each kind: bars, directions, timelines, tables and sentences. */
+/** Metrics of each kind on the device page: bars, directions, timelines, tables and sentences. */
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
@@ -102,7 +102,7 @@ t.test('a local minute is a moment', async t => {
   t.equal(localMs(utc, '2026-01-01 00:00'), Date.UTC(2026, 0, 1))
 })
 
-t.test('amounts come by the hour, of long ranges by the local day, and of others in steps', async t => {
+t.test('amounts are by the hour, in long ranges by the local day, and of others in steps', async t => {
   const span = (spanMs: number, endMs = nowMs) => amountSourceOf({ fromMs: endMs - spanMs, toMs: endMs }, nowMs, 60)
   t.strictSame(span(dayMs), { kind: 'hours' })
   t.strictSame(span(7 * dayMs), { kind: 'hours' })
@@ -117,7 +117,7 @@ t.test('amounts come by the hour, of long ranges by the local day, and of others
   t.strictSame([points(2 * hourMs).kind, points(dayMs).kind, points(7 * dayMs).kind], ['points', 'points', 'hours'])
 })
 
-t.test('an answer is asked for what its metrics are, and states from as far back as they hold', async t => {
+t.test('a request fits its metrics and reads states from as far back as they hold', async t => {
   const metrics = [
     { name: 'temperature', kind: 'gauge' },
     { name: 'energy', kind: 'counter' },
@@ -142,7 +142,7 @@ t.test('an answer is asked for what its metrics are, and states from as far back
   t.equal(short.statesPath, undefined)
 })
 
-t.test('bars have what is known, also what grew in a gap', async t => {
+t.test('bars include increases during a gap', async t => {
   const detail = detailWith({ energy: [at(-3, counter(1)), at(-2, counter(null, 5)), at(-1, counter(null))] })
   t.strictSame(amountsOfHours(detail, 'energy', 'counter').bars, [
     { fromMs: nowMs - 3 * hourMs, toMs: nowMs - 2 * hourMs, value: 1, ofGap: 0 },
@@ -168,7 +168,7 @@ t.test('a state holds until the next value, in a gap for as long as is known', a
   t.match(timeline({ timesMs: [0], values: [1] }, gap, 1000), [{ toMs: 12 }], 'a gap goes on')
 })
 
-t.test('a timeline begins with the state of the hours before its first value, and goes on with readings', async t => {
+t.test("a timeline begins with the earlier hours' state and continues with readings", async t => {
   const off = [-30, -24, -23].map(hour => at(hour, state([[0, 3600]])))
   const changing = [[0, 1200] as const, [1, 2400] as const]
   const door = [...off, at(-22, state(changing)), at(-21, state([[1, 3600]]))]
@@ -182,7 +182,7 @@ t.test('a timeline begins with the state of the hours before its first value, an
   t.equal(spans(quiet.blocks, nowMs, hourMs), '-2 to 0: 1', 'no value in the day: what is known of its hours')
 })
 
-t.test('shares of a day stand one above the other, and of the unknown there is nothing', async t => {
+t.test('shares of a day are stacked without the unknown part', async t => {
   const known = [[1, 6 * 3600] as const, [0, 12 * 3600] as const]
   const day = { date: '2026-06-01', hours: 24, door: state(known, 6 * 3600) } as never
   const { blocks, isShares } = statesOfDays([day], 'door', utc)
@@ -233,20 +233,20 @@ const door: MetricSeries = {
   ],
 }
 
-t.test('a panel tells at the cursor what its kind is', async t => {
-  const told = (series: MetricSeries, atMs: number) => {
+t.test('a panel describes its kind at the cursor', async t => {
+  const sentence = (series: MetricSeries, atMs: number) => {
     const text = panelOf(series, { ...context, quantity: quantities.of(series.metric) }).readouts[0]?.textAt?.(atMs)
     return text == null ? text : plain(text)
   }
-  t.equal(told(energy, nowMs - 1.5 * hourMs), '1.3 kWh (22:00–23:00)')
-  t.equal(told(energy, nowMs - 1), '3.0 kWh, including 2.0 kWh in a gap before (23:00–00:00)')
-  t.equal(told(energy, nowMs - 3 * hourMs), null)
-  t.equal(told(wind, nowMs), 'N 10°')
-  t.equal(told(wind, nowMs - 2 * hourMs), null)
-  t.equal(told(door, nowMs - 2.5 * hourMs), 'on (21:00–22:00)')
-  t.equal(told(door, nowMs - 1.5 * hourMs), null, 'unknown')
+  t.equal(sentence(energy, nowMs - 1.5 * hourMs), '1.3 kWh (22:00–23:00)')
+  t.equal(sentence(energy, nowMs - 1), '3.0 kWh, including 2.0 kWh in a gap before (23:00–00:00)')
+  t.equal(sentence(energy, nowMs - 3 * hourMs), null)
+  t.equal(sentence(wind, nowMs), 'N 10°')
+  t.equal(sentence(wind, nowMs - 2 * hourMs), null)
+  t.equal(sentence(door, nowMs - 2.5 * hourMs), 'on (21:00–22:00)')
+  t.equal(sentence(door, nowMs - 1.5 * hourMs), null, 'unknown')
   const shares = { ...door, isShares: true, blocks: door.blocks.map(block => ({ ...block, high: 0.25 })) }
-  t.equal(told(shares, nowMs - 1), 'off 25 % (23:00–00:00)')
+  t.equal(sentence(shares, nowMs - 1), 'off 25 % (23:00–00:00)')
   const content = panelOf(wind, { ...context, quantity: quantities.of('wind_direction') }).content
   t.match(content, { lines: [{ width: 0, points: 'all' }], range: [0, 360] }, 'nothing joins 350° and 10°')
   const beyond = panelOf({ ...wind, values: [-90, 370] }, { ...context, quantity: quantities.of('wind_direction') })
@@ -269,7 +269,7 @@ t.test('tables by kind', async t => {
   ])
 })
 
-t.test('a range has its kinds in the order of the metrics, and nothing of what it has nothing of', async t => {
+t.test('a range has its kinds in the order of the metrics, without empty ones', async t => {
   const window = { fromMs: nowMs - dayMs, toMs: nowMs }
   const kinds = { door: 'state', energy: 'counter', temperature: 'gauge', rain: 'rate' } as const
   const metrics = Object.entries(kinds).map(([name, kind]) => ({ name, kind }))
@@ -286,7 +286,7 @@ t.test('a range has its kinds in the order of the metrics, and nothing of what i
   t.equal(rangeSeries({ ...of, detail: undefined }), undefined)
 })
 
-t.test('each state can be told from the ground, and its word from the state, in light and in dark', async t => {
+t.test('states contrast with the ground, and words with states, in light and dark', async t => {
   const css = readFileSync(new URL('../../../web/theme/base.css', import.meta.url), 'utf8')
   const [light = '', dark = ''] = css.split('prefers-color-scheme: dark')
   for (const [scheme, text] of Object.entries({ light, dark })) {
@@ -316,7 +316,7 @@ function luminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-t.test('of many metrics twelve are shown, until others are chosen', async t => {
+t.test('a page of many metrics shows twelve until others are chosen', async t => {
   const names = Array.from({ length: 20 }, (_, place) => `m${place}`)
   t.strictSame(chooseMetrics(names, null), names.slice(0, shownMax))
   t.strictSame(chooseMetrics(names, 'm19,gone,m2'), ['m2', 'm19'], 'in the order of the device')
@@ -357,7 +357,7 @@ const doorStates = state([
 ]) as Extract<KindBucket, { kind: 'state' }>
 const doorFigures = window({ ...doorStates, changes: 14 })
 
-t.test('what kinds come to, in sentences', async t => {
+t.test('totals of kinds as sentences', async t => {
   const says = (figures: WindowFigures, metric: string) =>
     plain(kindSentences(figures, quantities.of(metric), { during: 'in the last 3 days', isTruncated: false }).join(' '))
   const reset = { after: '2026-06-01 12:00', until: '2026-06-01 12:10', value_before: 120.2, value_after: 0.1 }
@@ -413,7 +413,7 @@ const past = {
   ...Object.fromEntries(['7d', '30d', '365d'].map(name => [name, pastDay([])])),
 } as unknown as PastDays
 
-t.test('what today and yesterday come to', async t => {
+t.test('totals of today and yesterday', async t => {
   t.equal(
     plain(dayAmountSentences(past, 'rain', quantities.of('rain')).join(' ')),
     'Today so far 3.2 mm, the most between 14:00 and 15:00. Yesterday 0.0 mm.',
@@ -421,7 +421,7 @@ t.test('what today and yesterday come to', async t => {
   t.strictSame(dayAmountSentences(past, 'energy', quantities.of('energy')), [])
 })
 
-t.test('what a counter grew by in a gap that ended today is of no hour, and not of today', async t => {
+t.test('an increase over a gap that ended today belongs to no hour and no day', async t => {
   const [before, after] = [
     { hour: 14, d, energy: counter(1, 80) },
     { hour: 15, d, energy: counter(2.2) },
@@ -455,7 +455,7 @@ t.test('what a counter grew by in a gap that ended today is of no hour, and not 
   ])
 })
 
-t.test('beside values of now: since when a state is as it is, and what has come today', async t => {
+t.test("current values have the start of their state and the day's total", async t => {
   const value = (v: number) => ({ v, ts: nowMs, unit: '' })
   const stats = { aggregates: { door: doorFigures } } as never
   const of = { live: [], detail: detailWith({}), stats, past, quantities, zone: utc }
@@ -481,7 +481,7 @@ t.test('beside values of now: since when a state is as it is, and what has come 
   t.match(unlike.get('door'), { sinceMs: undefined }, 'statistics of before the change say nothing of it')
 })
 
-t.test('a state that has been more than on and off is told by its number everywhere', async t => {
+t.test('a state with values other than on and off is shown as a number everywhere', async t => {
   const modeFigures = { ...doorFigures, states: [{ state: 3, seconds: 60, share: 1 }] } as WindowFigures
   const none = { values: {}, detail: undefined, stats: undefined }
   const names = (of: object) => numberedStates({ ...none, ...of }, described)
@@ -503,26 +503,26 @@ t.test('a state that has been more than on and off is told by its number everywh
   const today = pastDay([{ hour: 13, d, mode: state([[1, 3600]]) }])
   const cells = pastTable({ ...past, today } as PastDays, { name: 'mode', kind: 'state' }, quantity).rows[13]?.cells
   t.equal(cells?.[0], '1 1 hour')
-  const told = kindSentences(doorFigures, quantity, { during: 'in the last 3 days', isTruncated: false }).join(' ')
-  t.match(told, /mode was state 0 for .* from state 1 to state 0/)
+  const sentence = kindSentences(doorFigures, quantity, { during: 'in the last 3 days', isTruncated: false }).join(' ')
+  t.match(sentence, /mode was state 0 for .* from state 1 to state 0/)
   t.equal(kindTables(doorFigures, quantity)[0]?.rows[1]?.head, '1')
 })
 
-t.test('what is beyond the middle four fifths of the days is told with their number', async t => {
-  const told = (percentile: number, daysEqual = 0) => {
+t.test('values outside the middle four fifths of the days have a count of days', async t => {
+  const sentence = (percentile: number, daysEqual = 0) => {
     const daysLower = Math.round((percentile / 100) * 29 - daysEqual / 2)
     return usualText({ kind: 'usual', percentile, days: 29, daysLower, daysEqual, isWithin: false })
   }
-  t.equal(told(89), 'last full hour: usual')
-  t.equal(told(93.1), 'last full hour: higher than on 27 of 29 days')
-  t.equal(told((100 * 1.5) / 29, 3), 'last full hour: lower than on 26 of 29 days', 'on three it was the same')
-  t.equal(told(3.4), 'last full hour: lower than on 28 of 29 days')
+  t.equal(sentence(89), 'last full hour: usual')
+  t.equal(sentence(93.1), 'last full hour: higher than on 27 of 29 days')
+  t.equal(sentence((100 * 1.5) / 29, 3), 'last full hour: lower than on 26 of 29 days', 'on three it was the same')
+  t.equal(sentence(3.4), 'last full hour: lower than on 28 of 29 days')
 })
 
-t.test('a value that reads as usual is not told to be lower', async t => {
+t.test('a value that is displayed as the usual one is not called lower', async t => {
   const counts = { days: 42, days_lower: 0, days_equal: 0 }
   const hour = { status: 'ok', reason: null, at: '2026-11-27 02:00', percentile: 0, ...counts, basis: 'hour' } as const
-  const told = (value: number, metric = 'temperature') => {
+  const sentence = (value: number, metric = 'temperature') => {
     const normal = { [metric]: { ...hour, value, low: 12, median: 12, high: 12 } } as unknown as NormalValues
     const ts = Date.UTC(2026, 10, 27, 2, 20)
     const of = { values: { [metric]: { v: value, ts, unit: '°C' } }, live: [], lastKnown: {}, zone: utc }
@@ -530,7 +530,7 @@ t.test('a value that reads as usual is not told to be lower', async t => {
     const note = nowNotes({ ...of, ...none, normal, quantities: builtInQuantities }).get(metric)
     return note?.kind === 'usual' ? usualText(note) : undefined
   }
-  t.equal(told(11.98), 'last full hour: usual')
-  t.equal(told(11.9), 'last full hour: lower than on 42 of 42 days')
-  t.equal(told(11.9, 'battery_voltage'), undefined, 'a battery is lower than ever as long as it lasts')
+  t.equal(sentence(11.98), 'last full hour: usual')
+  t.equal(sentence(11.9), 'last full hour: lower than on 42 of 42 days')
+  t.equal(sentence(11.9, 'battery_voltage'), undefined, 'a battery is lower than ever as long as it lasts')
 })

@@ -1,4 +1,4 @@
-/** What the fleet page makes of its data: the order, the search, events that meet lists, and what changed since a visit. */
+/** Data of the fleet page: the order, the search, events in lists, and changes since a visit. */
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -39,7 +39,7 @@ const fleet = [
 ]
 const shown = (query: string) => shownDevices(fleet, readView(new URLSearchParams(query))).map(one => one.device)
 
-t.test('the worst is first, and the address says another order, a search and states', async t => {
+t.test('the worst is first unless the address has an order, a search or states', async t => {
   t.strictSame(shown(''), ['a', 'c', 'd', 'b'])
   t.strictSame(shown('sort=-state'), ['b', 'd', 'c', 'a'])
   t.strictSame(shown('sort=device'), ['a', 'b', 'c', 'd'])
@@ -53,7 +53,7 @@ t.test('the worst is first, and the address says another order, a search and sta
   t.strictSame(shown('sort=nonsense'), ['a', 'c', 'd', 'b'])
 })
 
-t.test('devices stand in groups by a tag, and the service counts them', async t => {
+t.test('devices are grouped by a tag with counts of the service', async t => {
   const counts = (silent: number, fresh: number) => ({ silent, late: 0, never: 0, fresh, off: 0 })
   const rows = [
     device('a', { tags: ['room:1', 'site:10'] }),
@@ -142,7 +142,7 @@ t.test('a state is a number in all rows where any device has another than 0 and 
   t.strictSame(numberedStates(list.slice(0, 1), described), [])
 })
 
-t.test('of a device with many metrics, those of the list go on, and no others', async t => {
+t.test("only the list's metrics of a device are sent to its page", async t => {
   const known = new FleetDevices()
   known.take([device('a', { values: { co2: 1, door: 0, lux: 2, noise: 3, ph: 4 } })])
   known.takeReading({ device: 'a', ts: 200, values: { door: 1, rain: 5, wind: 6 } })
@@ -152,11 +152,11 @@ t.test('of a device with many metrics, those of the list go on, and no others', 
   t.strictSame(known.get('a')?.values, { wind: 9, noise: 3, co2: 1, door: 1, lux: 2, ph: 4 }, 'an older list')
 })
 
-t.test('the states are those of the service, in its order', async t => {
+t.test('the states equal those of the service in its order', async t => {
   t.strictSame(deviceStates, liveStates)
 })
 
-t.test('a view comes back from its arguments, and the usual one has none', async t => {
+t.test('a view is restored from its arguments, by default without any', async t => {
   for (const query of ['', 'q=x+y&state=silent,late&sort=-age&group=site', 'sort=-metric.co2']) {
     const view = readView(new URLSearchParams(query))
     t.strictSame(readView(new URLSearchParams(viewArguments({}, view))), view)
@@ -182,7 +182,7 @@ t.test('the newest word of a device stays, in whichever order lists and events c
   t.strictSame(devices.counts(), { silent: 0, late: 0, never: 0, fresh: 1, off: 0 })
 })
 
-t.test('what changed since the last visit is told', async t => {
+t.test('changes since the last visit are shown', async t => {
   const visit = visitOf(fleet, 1000)
   t.strictSame(visit, { atMs: 1000, silent: ['a'] })
   t.equal(changesSince(visit, fleet), undefined)
@@ -214,7 +214,7 @@ t.test('a visit is remembered where the browser allows it', async t => {
   }
 })
 
-t.test('the document has the rows on the screen, and keys lead to any row', async t => {
+t.test('the document has only the visible rows while keys reach any row', async t => {
   const layout = layoutOf({ rows: 10_000, rowHeight: 50 })
   t.strictSame(windowOf(100, 800, layout), { from: 0, to: 26 })
   t.strictSame(windowOf(-5_000, 800, layout), { from: 88, to: 128 })
@@ -228,7 +228,7 @@ t.test('the document has the rows on the screen, and keys lead to any row', asyn
   t.equal(rowAfterKey('a', 1, 10, 5), undefined)
 })
 
-t.test('headings stand between the rows, and one may have none', async t => {
+t.test('headings separate groups of rows, which may lack one', async t => {
   const layout = layoutOf({ rows: 5, rowHeight: 50, headings: [0, 2, 2, 5], headingHeight: 20 })
   const places = Array.from({ length: layout.count }, (_, place) => place)
   const of = (read: (place: number) => number | undefined) => places.map(read).join()
@@ -243,7 +243,7 @@ t.test('headings stand between the rows, and one may have none', async t => {
   t.equal(layout.rowAt(layout.count), 5)
 })
 
-t.test('the hours are told in words', async t => {
+t.test('hours are in words', async t => {
   t.equal(
     hoursText('--AABCCDDDDDDDDDDDDDDDDD'),
     '24 hours: 17 complete, 2 at least half, 1 less than half, 2 without readings, 2 before the first reading',
@@ -251,13 +251,13 @@ t.test('the hours are told in words', async t => {
   t.equal(hoursText('-'.repeat(24)), 'no full hour yet')
 })
 
-t.test('the commands of an empty fleet are those of the README', async t => {
+t.test('the commands of an empty fleet equal those of the README', async t => {
   const readme = readFileSync(resolve('README.md'), 'utf8')
   t.ok(readme.includes(`\n${firstReading.add}\n`))
   t.ok(readme.includes(`\n${firstReading.send('$URL')}\n`))
 })
 
-t.test('what is asked of the rows on the screen is bounded, and the same in any order', async t => {
+t.test('the request for the visible rows is bounded and independent of their order', async t => {
   const row = (device: string, last_seen: number | null = 1) => ({ device, last_seen })
   t.equal(trendsPath([row('b'), row('a & c'), row('never', null)]), '/api/fleet/trends?device=a%20%26%20c&device=b')
   t.equal(trendsPath([row('never', null)]), undefined)
@@ -279,7 +279,7 @@ t.test('trends that are known stay, up to a number', async t => {
   t.notOk(many.has('a'))
 })
 
-t.test('devices are selected up to what a change takes, and a change says of how many it is', async t => {
+t.test('devices are selected up to the limit of a change, which states their number', async t => {
   t.strictSame([...toggled(new Set(['a']), 'b')], ['a', 'b'])
   t.strictSame([...toggled(new Set(['a', 'b']), 'a')], ['b'])
   const full = new Set(Array.from({ length: selectionMax }, (_, at) => `d${at}`))

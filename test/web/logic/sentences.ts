@@ -1,4 +1,4 @@
-/** What the pages say of figures: each status and reason has its sentence, and numbers read as people write them. */
+/** Sentences about figures: each status and reason has one, with numbers in their usual form. */
 
 import t from 'tap'
 import { coldChainFigures } from '../../../analytics/domain/cold-chain.ts'
@@ -50,8 +50,8 @@ t.test('numbers, shares and spans', async t => {
     ['0 %', 'less than 0.1 %', '0.4 %', '62 %', '99.4 %', 'more than 99.9 %', '100 %'],
   )
   const durations = [0, 60, 90, 119.8, 5400, 35_990, 86_399, 100_000, 3_000_000].map(duration).join(', ')
-  const told = '0 seconds, 1 minute, 1 minute 30 seconds, 2 minutes, 1 hour 30 minutes, 10 hours, 24 hours'
-  t.equal(durations, `${told}, 1 day 4 hours, 35 days`)
+  const actual = '0 seconds, 1 minute, 1 minute 30 seconds, 2 minutes, 1 hour 30 minutes, 10 hours, 24 hours'
+  t.equal(durations, `${actual}, 1 day 4 hours, 35 days`)
   t.strictSame(
     [86_580, 106_800, 44_640, 1200, 90, 600_000].map(seconds => inOneUnit(seconds, true)),
     ['24 hours', '29.7 hours', '12.4 hours', '20 minutes', '90 seconds', '7 days'],
@@ -66,11 +66,11 @@ t.test('numbers, shares and spans', async t => {
 })
 
 t.test('every reason that the service gives has a sentence of its own', async t => {
-  const told = [...Object.values(reasons), ...pairReasons].map(reason => reasonSentence(reason))
-  t.equal(new Set(told).size, told.length)
+  const actual = [...Object.values(reasons), ...pairReasons].map(reason => reasonSentence(reason))
+  t.equal(new Set(actual).size, actual.length)
   t.ok(
-    told.every(sentence => /^[A-Z].*\.$/.test(sentence)),
-    told.join(' '),
+    actual.every(sentence => /^[A-Z].*\.$/.test(sentence)),
+    actual.join(' '),
   )
   t.equal(
     plain([reasonSentence('short_history', { needed: 14, found: 9.4 })]),
@@ -84,7 +84,7 @@ t.test('every reason that the service gives has a sentence of its own', async t 
   t.equal(reasonSentence(null), 'Not computed.')
 })
 
-/** What no sentence is made of is left out, here and below. */
+/** Fields that no sentence uses are left out, here and below. */
 const peak = { period_hours: 24.05, power: 0.62, amplitude: 6.12, significant: true, harmonic_of: null } as Peak
 const cycles = {
   status: 'ok',
@@ -100,62 +100,66 @@ const cycles = {
 const repeats = { lag_hours: 24, r: 0.756 }
 const autocorrelation = { status: 'ok', reason: null, decorrelation_hours: 5.2, peak: repeats } as Autocorrelation
 
-t.test('a cycle is told without the words of statistics', async t => {
-  const told = (changes: object, related = autocorrelation) =>
+t.test('a cycle is described without statistical terms', async t => {
+  const actual = (changes: object, related = autocorrelation) =>
     plain(seasonalitySentences(temperature, { ...cycles, ...changes }, related))
   t.equal(
-    told({}),
+    actual({}),
     'Temperature has a cycle of 24 hours: it explains 62 % of the variance, and swings by 6.1 °C either way. ' +
       'A usual day is highest about 15:00 and lowest about 05:30. A smaller cycle is of 20.4 minutes (4 %). ' +
       'Values stay related for about 5 hours. The pattern repeats most closely after 24 hours (correlation 0.76). ' +
       'It is rising by 0.12 °C a day (95 % interval 0.05 to 0.19).',
   )
-  t.match(told({ peaks: [{ ...peak, period_hours: 0.1, power: 0.009 }] }), 'shows no regular cycle', 'below 1 %')
-  t.match(told({ peaks: [{ ...peak, significant: false }] }), 'shows no regular cycle')
-  t.match(told({ peaks: [{ ...peak, amplitude: 0.034 }] }), 'swings by 0.034 °C either way', 'however little it is')
-  t.match(told({ trend: { direction: 'none', reason: null } }), 'There is no clear trend')
+  t.match(actual({ peaks: [{ ...peak, period_hours: 0.1, power: 0.009 }] }), 'shows no regular cycle', 'below 1 %')
+  t.match(actual({ peaks: [{ ...peak, significant: false }] }), 'shows no regular cycle')
+  t.match(actual({ peaks: [{ ...peak, amplitude: 0.034 }] }), 'swings by 0.034 °C either way', 'however little it is')
+  t.match(actual({ trend: { direction: 'none', reason: null } }), 'There is no clear trend')
   const week = [
     { ...peak, cycles: 30 },
     ...[168, 84, 33.6, 28, 20].map(hours => ({ ...peak, period_hours: hours, cycles: 720 / hours, power: 0.05 })),
   ]
-  t.match(told({ peaks: week }), 'Its days differ over the week. A smaller cycle is of 20 hours (5 %).')
-  t.notMatch(told({ peaks: [week[0], week[2]] }), 'week')
+  t.match(actual({ peaks: week }), 'Its days differ over the week. A smaller cycle is of 20 hours (5 %).')
+  t.notMatch(actual({ peaks: [week[0], week[2]] }), 'week')
   t.match(
     plain(seasonalitySentences(builtInQuantities.of('humidity'), cycles, autocorrelation)),
     'It is rising by 0.12 points a day',
     'a share changes by points',
   )
   const falling = { slope_per_day: -0.123, slope_ci95: [-0.19, -0.05], trend: { direction: 'falling', reason: null } }
-  t.match(told(falling), 'It is falling by 0.12 °C a day (95 % interval 0.05 to 0.19).')
+  t.match(actual(falling), 'It is falling by 0.12 °C a day (95 % interval 0.05 to 0.19).')
   const narrow = { ...falling, slope_per_day: -1.0102, slope_ci95: [-1.0133, -1.0072] }
-  t.match(told(narrow), 'It is falling by 1.0102 °C a day (95 % interval 1.0072 to 1.0133).')
-  t.notMatch(told({ peaks: [{ ...peak, power: 0.06 }], day: { share: 0.08 } }), 'A usual day', 'too little to be seen')
-  const still = { ...cycles.strength, reason: reasons.nearlyConstant }
-  t.match(told({ strength: still }), 'has a cycle of 24 hours', 'a compressor is not in the hourly means')
-  t.equal(
-    told({ strength: still, peaks: [] }),
-    'The hourly means vary by less than half a step of the sensor: too little to find cycles or a trend.',
-    'of rounding nothing else is told',
+  t.match(actual(narrow), 'It is falling by 1.0102 °C a day (95 % interval 1.0072 to 1.0133).')
+  t.notMatch(
+    actual({ peaks: [{ ...peak, power: 0.06 }], day: { share: 0.08 } }),
+    'A usual day',
+    'too little to be seen',
   )
-  const short = told({ status: 'insufficient_data', reason: reasons.shortSpan })
+  const still = { ...cycles.strength, reason: reasons.nearlyConstant }
+  t.match(actual({ strength: still }), 'has a cycle of 24 hours', 'a compressor is not in the hourly means')
+  t.equal(
+    actual({ strength: still, peaks: [] }),
+    'The hourly means vary by less than half a step of the sensor: too little to find cycles or a trend.',
+    'rounding hides the rest',
+  )
+  const short = actual({ status: 'insufficient_data', reason: reasons.shortSpan })
   t.equal(short, 'Daily cycles need more days of readings.', 'a day or two resemble themselves')
   const none = { status: 'constant', reason: 'no_variation' } as const
-  t.equal(told(none, { ...autocorrelation, ...none }), 'All values are the same.', 'it is said once')
+  t.equal(actual(none, { ...autocorrelation, ...none }), 'All values are the same.', 'it is shown once')
 })
 
-t.test('there is no daily cycle only where one was looked for', async t => {
+t.test('a daily cycle is denied only if it was searched for', async t => {
   const words = { of: 'the last 7 days', during: 'in the last 7 days', isOfAll: false }
   const none = { ...cycles, peaks: [] }
   const sparse = { ...none, status: 'insufficient_data', reason: reasons.sparseCells } as const
   const still = { ...none, status: 'constant', reason: reasons.doesNotVary } as const
-  const told = (temperature: Seasonality, humidity: Seasonality) => {
+  const actual = (temperature: Seasonality, humidity: Seasonality) => {
     const stats = { seasonality: { temperature, humidity } } as unknown as Stats
     return plain([seasonalitySummary(stats, ['temperature', 'humidity'], builtInQuantities, words)])
   }
-  t.equal(told(none, sparse), 'There is no daily cycle.')
-  t.equal(told(cycles, sparse), 'There is a daily cycle of temperature.')
-  t.equal(told(sparse, sparse), reasonSentence(reasons.sparseCells))
-  t.equal(told(sparse, still), 'No metric could be tested for a daily cycle.')
+  t.equal(actual(none, sparse), 'There is no daily cycle.')
+  t.equal(actual(cycles, sparse), 'There is a daily cycle of temperature.')
+  t.equal(actual(sparse, sparse), reasonSentence(reasons.sparseCells))
+  t.equal(actual(sparse, still), 'No metric could be tested for a daily cycle.')
 })
 
 t.test('suspect readings', async t => {
@@ -164,19 +168,19 @@ t.test('suspect readings', async t => {
     qualitySentence({ good: 9000, suspect: 1017, tests }),
     '1,017 of 10,017 readings are suspect (spike 12, flat line 1,005).',
   )
-  const told = (suspect: number, some: Partial<typeof tests>) =>
+  const actual = (suspect: number, some: Partial<typeof tests>) =>
     qualitySentence({
       good: 1720 - suspect,
       suspect,
       tests: { range: 0, spike: 0, rate: 0, flat: 0, error_code: 0, ...some },
     })
-  t.equal(told(2, { spike: 2, rate: 1 }), '2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).')
-  t.equal(told(5, { spike: 4, rate: 4 }), '5 of 1,720 readings are suspect (spike 4, sudden step 4; 3 are both).')
-  const several = told(5, { range: 1, spike: 4, rate: 4 })
+  t.equal(actual(2, { spike: 2, rate: 1 }), '2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).')
+  t.equal(actual(5, { spike: 4, rate: 4 }), '5 of 1,720 readings are suspect (spike 4, sudden step 4; 3 are both).')
+  const several = actual(5, { range: 1, spike: 4, rate: 4 })
   t.match(several, '(out of range 1, spike 4, sudden step 4; some are several of these)')
-  const one = told(1, { range: 1, spike: 1, rate: 1 })
+  const one = actual(1, { range: 1, spike: 1, rate: 1 })
   t.equal(one, '1 of 1,720 readings is suspect (out of range, spike and sudden step).')
-  t.equal(told(1, { flat: 1 }), '1 of 1,720 readings is suspect (flat line).')
+  t.equal(actual(1, { flat: 1 }), '1 of 1,720 readings is suspect (flat line).')
   t.equal(qualitySentence({ good: 0, suspect: 0, tests }), '')
   t.equal(qualitySentence({ good: 5, suspect: 0, tests }), '', 'the section says it once of all')
 })
@@ -191,12 +195,12 @@ const pair = {
   ...lag,
 } as Pair
 
-t.test('what goes together is told where that is clear and more than the course of the day', async t => {
+t.test('a correlation is described if it is clear beyond the course of the day', async t => {
   const clear = { ...pair, r_deseasonalised: -0.8 }
-  const told = (one: Pair) => pairSentence(one, builtInQuantities).replaceAll('\u202f', ' ')
+  const actual = (one: Pair) => pairSentence(one, builtInQuantities).replaceAll('\u202f', ' ')
   const against = 'Temperature and humidity move against each other closely'
-  t.equal(told(clear), `${against}; humidity follows by 2 hours.`)
-  t.equal(told({ ...clear, lag_r: 0.45 }), `${against}.`, 'what moves the other way later does not follow')
+  t.equal(actual(clear), `${against}; humidity follows by 2 hours.`)
+  t.equal(actual({ ...clear, lag_r: 0.45 }), `${against}.`, 'what moves the other way later does not follow')
   const turned = { ...clear, r_deseasonalised: 0.8 }
   t.strictSame(
     relatedPairs([turned]),
@@ -224,29 +228,29 @@ t.test('how reliably a device reports', async t => {
   const gaps = { gap_count: 3, longest_gap_seconds: 7800, truncated: false }
   const window = { completeness: 0.9921, hours_with_data: null, ...gaps }
   const freshness = { expected_interval_seconds: 60, cadence: 'regular' } as const
-  const told = (changes: object, pace = freshness as object) =>
+  const actual = (changes: object, pace = freshness as object) =>
     plain(reliabilitySentences({ ...freshness, ...pace }, { ...window, ...changes }))
   t.equal(
-    told({}),
+    actual({}),
     'It reports every minute. Of the readings expected in the last 30 days, 99.2 % have arrived. There were 3 gaps, the longest of 2 hours 10 minutes.',
   )
   const rare = { completeness: null, hours_with_data: 0.8, gap_count: 0, truncated: true }
   t.equal(
-    told(rare, { cadence: 'irregular', expected_interval_seconds: 90 }),
+    actual(rare, { cadence: 'irregular', expected_interval_seconds: 90 }),
     'It reports about every 90 seconds. There are readings in 80 % of the hours since its oldest reading. There was no gap.',
   )
-  t.match(told({}, { expected_interval_seconds: null, cadence: 'unknown' }), /too few readings/)
+  t.match(actual({}, { expected_interval_seconds: null, cadence: 'unknown' }), /too few readings/)
 })
 
-t.test('how long a battery lasts, and how a device differs', async t => {
+t.test('the days left of a battery, and the difference of a device', async t => {
   const battery = { device: 'Cellar', metric: 'battery_voltage', percent_per_day: -1 } as const
-  const told = (days_left: number, low: number, high: number) =>
+  const actual = (days_left: number, low: number, high: number) =>
     batterySentence({ ...battery, days_left, low, high }, builtInQuantities)
-  t.equal(told(12.4, 9.2, 16.6), 'about 12 days (9 to 17)')
-  t.equal(told(1, 0.4, 3), 'about 1 day (0 to 3)')
-  t.equal(told(0.6, 0.2, 2.9), 'less than a day (0 to 3)')
-  t.equal(told(30, 20.9, 5852.3), 'about 30 days (20 to more than 365)')
-  t.equal(told(0, 0, 0), 'less than a day')
+  t.equal(actual(12.4, 9.2, 16.6), 'about 12 days (9 to 17)')
+  t.equal(actual(1, 0.4, 3), 'about 1 day (0 to 3)')
+  t.equal(actual(0.6, 0.2, 2.9), 'less than a day (0 to 3)')
+  t.equal(actual(30, 20.9, 5852.3), 'about 30 days (20 to more than 365)')
+  t.equal(actual(0, 0, 0), 'less than a day')
   const co2 = { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 } as const
   const pack = { title: 'Battery pack', kind: 'gauge', unit: 'mV', decimals: 0 } as const
   const quantities = quantitiesOf({ co2, battery_pack: pack })
@@ -282,33 +286,33 @@ const stuck = {
   count: 1,
 } as Finding
 
-t.test('a finding is told in the units and the zone of the reader', async t => {
+t.test("a finding has the reader's units and zone", async t => {
   t.teardown(() => (preferences.value = noPreferences))
-  const told = (finding: Finding, zone: string) =>
+  const actual = (finding: Finding, zone: string) =>
     findingSentence(finding, pageWords(quantitiesOf(), createTimes(zone), nowMs), berlin).replaceAll('\u202f', ' ')
-  t.equal(told(stuck, 'Europe/Berlin'), 'Temperature has stood at 21.5 °C since 14:20')
-  t.equal(told(stuck, 'UTC'), 'Temperature has stood at 21.5 °C since 13:20')
+  t.equal(actual(stuck, 'Europe/Berlin'), 'Temperature has stood at 21.5 °C since 14:20')
+  t.equal(actual(stuck, 'UTC'), 'Temperature has stood at 21.5 °C since 13:20')
   const yesterday = { ...stuck, since: '2026-11-22 08:20', until: '2026-11-22 20:20' }
-  t.equal(told(yesterday, 'Europe/Berlin'), 'Temperature stood at 21.5 °C for 12 hours from 22 Nov 2026, 08:20')
+  t.equal(actual(yesterday, 'Europe/Berlin'), 'Temperature stood at 21.5 °C for 12 hours from 22 Nov 2026, 08:20')
   preferences.value = { ...noPreferences, temperature_unit: '[degF]' }
-  t.equal(told(stuck, 'UTC'), 'Temperature has stood at 70.7 °F since 13:20')
+  t.equal(actual(stuck, 'UTC'), 'Temperature has stood at 70.7 °F since 13:20')
   const level: Finding = { ...stuck, code: 'level_change', value: 20.01, expected: [19.99, 20.01] }
-  const ofLevel = told(level, 'UTC')
+  const ofLevel = actual(level, 'UTC')
   t.equal(ofLevel, 'Temperature has been 0.02 °F higher since 23 Nov 2026: about 68.02 °F instead of 68.00 °F')
 })
 
-t.test('a spike and a jump are told at the time of their value, as by the service', async t => {
+t.test('a spike and a jump have the time of their value, as in the service', async t => {
   const words = pageWords(quantitiesOf(), createTimes('Europe/Berlin'), nowMs)
   const [start, end] = ['2026-11-23 11:10', '2026-11-23 11:30']
   const of = { id: '', metric: 'temperature', start, end, expected: [17, 23], count: 3, reason: '' } as const
-  const told = (anomaly: Pick<Anomaly, 'code' | 'value' | 'value_at'>) =>
+  const actual = (anomaly: Pick<Anomaly, 'code' | 'value' | 'value_at'>) =>
     anomalySentence({ ...of, ...anomaly }, words, berlin).replaceAll('\u202f', ' ')
   const at = { value: 45, value_at: '2026-11-23 11:20' }
-  t.equal(told({ code: 'spike', ...at }), 'Temperature had a spike at 11:20: 45.0 °C, expected 17.0 °C to 23.0 °C')
-  t.equal(told({ code: 'jump', ...at }), 'Temperature jumped at 11:20: 45.0 °C, expected 17.0 °C to 23.0 °C')
+  t.equal(actual({ code: 'spike', ...at }), 'Temperature had a spike at 11:20: 45.0 °C, expected 17.0 °C to 23.0 °C')
+  t.equal(actual({ code: 'jump', ...at }), 'Temperature jumped at 11:20: 45.0 °C, expected 17.0 °C to 23.0 °C')
 })
 
-t.test('the charts show what was before it, and after it where it is over', async t => {
+t.test('the charts include the time before an anomaly, and after it if it is over', async t => {
   const windowOf = (since: string, until: string | null) => {
     const { fromMs, toMs } = findingWindow(timesOfFinding({ since, until }, berlin), nowMs)
     return [(nowMs - fromMs) / hourMs, (nowMs - toMs) / hourMs]
@@ -322,7 +326,7 @@ t.test('the charts show what was before it, and after it where it is over', asyn
 
 const noFigures = { weather: null, indoor: null, cold_chain: null, greenhouse: null } as DomainFigures
 
-function figuresTold(parts: Partial<DomainFigures>): string[] {
+function sentencesOf(parts: Partial<DomainFigures>): string[] {
   return domainSentences({ ...noFigures, ...parts }, builtInQuantities).map(([name, sentence]) =>
     `${name}: ${sentence}`.replaceAll('\u202f', ' '),
   )
@@ -333,7 +337,7 @@ t.test('each figure has a sentence, or says why there is none', async t => {
   const hours = { reason: null, observed_hours: 24, hours: 3 }
   const degree_days = { reason: null, days: 1, heating_15_5: 51.1, heating_20_15: 78, cooling_22: 0 }
   const weather = { sea_level_pressure: spread, frost: hours, dew: { ...hours, hours: 0 }, degree_days }
-  t.strictSame(figuresTold({ weather: { total: weather, days: [] } }), [
+  t.strictSame(sentencesOf({ weather: { total: weather, days: [] } }), [
     'Pressure at sea level: It was 1012.5 hPa on average, 1001.0 hPa to 1025.0 hPa.',
     'Frost: It was below 0.0 °C in 3 of 24 hours.',
     'Dew: The air was almost at its dew point in none of 24 hours.',
@@ -343,7 +347,7 @@ t.test('each figure has a sentence, or says why there is none', async t => {
   const temperature = bandFigure({ values }, { unit: '°C', below: 20, above: 26 })
   const humidity = bandFigure({ values: new Float64Array(0) }, { unit: '%', below: 25, above: 60 })
   const mould = { reason: reasons.noHours, observed_hours: 0, hours: null, measured_outdoor_hours: 0 }
-  t.strictSame(figuresTold({ indoor: { total: { temperature, humidity, mould }, days: [] } }), [
+  t.strictSame(sentencesOf({ indoor: { total: { temperature, humidity, mould }, days: [] } }), [
     'Temperature: It was below 20.0 °C in 1 and above 26.0 °C in 1 of 4 hours.',
     'Humidity: There is no hour with all values that it needs.',
     'Mould: There is no hour with all values that it needs.',
@@ -351,7 +355,7 @@ t.test('each figure has a sentence, or says why there is none', async t => {
   const samples = { timesMs: Float64Array.of(0, hourMs / 2), values: Float64Array.of(9, 5) }
   const range = { startMs: 0, endMs: hourMs, isHourly: false }
   const { total } = coldChainFigures({ samples, gaps: [], ...range }, [])
-  t.strictSame(figuresTold({ cold_chain: { total, days: [] } }), [
+  t.strictSame(sentencesOf({ cold_chain: { total, days: [] } }), [
     'Temperature: It was above 8.0 °C in 30 minutes of 1 hour, and never below 2.0 °C.',
     'Mean kinetic temperature: It was 7.2 °C.',
     'Doors: It needs a reading at least every 10 minutes.',
@@ -359,26 +363,26 @@ t.test('each figure has a sentence, or says why there is none', async t => {
   ])
   const short = { ...total, temperature: { ...total.temperature, observed_hours: 0.4, hours_above: 0.35 } }
   t.equal(
-    figuresTold({ cold_chain: { total: short, days: [] } })[0],
+    sentencesOf({ cold_chain: { total: short, days: [] } })[0],
     'Temperature: It was above 8.0 °C in 21 minutes of 24 minutes, and never below 2.0 °C.',
-    'less than an hour is told in minutes',
+    'less than an hour is in minutes',
   )
   const cold = { samples: { ...samples, values: Float64Array.of(-18, -19) }, gaps: [], ...range, band: null }
   const frozen = coldChainFigures(cold, [])
   t.equal(
-    figuresTold({ cold_chain: { total: frozen.total, days: [] } })[0],
+    sentencesOf({ cold_chain: { total: frozen.total, days: [] } })[0],
     'Temperature: It was −18.5 °C on average, −19.0 °C to −18.0 °C. Excursions need limits: this device has none.',
   )
   const defrosts = { reason: null, count: 21, period_hours: 8.001 }
   const defrosted = { ...total, door_openings: { reason: null, count: 1 }, defrosts }
-  t.strictSame(figuresTold({ cold_chain: { total: defrosted, days: [] } }).slice(2), [
+  t.strictSame(sentencesOf({ cold_chain: { total: defrosted, days: [] } }).slice(2), [
     'Doors: The temperature rose once, as it does when a door is open.',
     'Defrosts: There were 21 defrosts, one every 8 hours.',
   ])
   const vapour_pressure_deficit = { ...temperature, unit: 'kPa', below: 0.4, above: 1.6, mean: 0.587 }
-  t.strictSame(figuresTold({ greenhouse: { total: { vapour_pressure_deficit, leaf_dew: hours }, days: [] } }), [
+  t.strictSame(sentencesOf({ greenhouse: { total: { vapour_pressure_deficit, leaf_dew: hours }, days: [] } }), [
     'Vapour-pressure deficit: It was 0.59 kPa on average. It was below 0.40 kPa in 1 and above 1.60 kPa in 1 of 4 hours.',
     'Dew on leaves: Leaves were at their dew point in 3 of 24 hours.',
   ])
-  t.strictSame(figuresTold({}), [])
+  t.strictSame(sentencesOf({}), [])
 })

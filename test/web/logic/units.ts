@@ -38,7 +38,7 @@ const chosen: Preferences = {
 const gauge = (unit: string | null, decimals = 1) => ({ kind: 'gauge', unit, decimals }) as const
 const plain = (text: string) => text.replaceAll('\u202f', ' ')
 
-t.test('the choices are those of the account', async t => {
+t.test('the choices equal those of the account', async t => {
   t.strictSame(unitChoices, {
     temperature_unit: account.temperatureUnits,
     pressure_unit: account.pressureUnits,
@@ -75,7 +75,7 @@ t.test('a shown value is the conversion of the stored one, whatever is chosen', 
   )
 })
 
-t.test('decimals keep what the sensor can tell', async t => {
+t.test("decimals match the sensor's resolution", async t => {
   const decimals = (unit: string, stored: number, other: Preferences = chosen) =>
     shownUnit(gauge(unit, stored), other).decimals
   t.equal(decimals('°C', 1), 1)
@@ -86,7 +86,7 @@ t.test('decimals keep what the sensor can tell', async t => {
   t.equal(decimals('hPa', 1, { ...chosen, pressure_unit: 'mm[Hg]' }), 1)
 })
 
-t.test('what only has the same dimension, and what is no gauge, stays as it is stored', async t => {
+t.test('a value of a mere dimension and one that is not a gauge keep their unit', async t => {
   const stays = (description: Omit<MetricDescription, 'title'>) =>
     t.match(shownUnit(description, chosen), { unit: description.unit ?? '', decimals: 1, factor: 1, offset: 0 })
   for (const unit of [null, 'mm/h', 'in/h', 'Pa', 'kPa', 'bar', 'psi', 'K', '%', '°', 'ppm', 'parsecs'])
@@ -98,9 +98,9 @@ t.test('what only has the same dimension, and what is no gauge, stays as it is s
   }
 })
 
-t.test('quantities follow the choice at once, and a difference has no other zero', async t => {
+t.test('quantities follow the choice at once while differences keep their zero', async t => {
   const wind = quantitiesOf({ wind_speed: { title: 'Wind speed', ...gauge('m/s') } })
-  const told = () => [
+  const sentence = () => [
     plain(measure(21.5, builtInQuantities.of('temperature'))),
     plain(measureDifference(5, builtInQuantities.of('temperature'))),
     plain(measure(1013.25, builtInQuantities.of('pressure'))),
@@ -108,9 +108,9 @@ t.test('quantities follow the choice at once, and a difference has no other zero
     plain(measure(20, builtInQuantities.of('dew_point'))),
   ]
   const stored = ['21.5 °C', '5.0 °C', '1013.3 hPa', '10.0 m/s', '20.0 °C']
-  t.strictSame(told(), stored)
+  t.strictSame(sentence(), stored)
   preferences.value = chosen
-  t.strictSame(told(), ['70.7 °F', '9.0 °F', '29.92 inHg', '19.4 kn', '68.0 °F'])
+  t.strictSame(sentence(), ['70.7 °F', '9.0 °F', '29.92 inHg', '19.4 kn', '68.0 °F'])
   t.equal(shownZone('Europe/Berlin'), 'Asia/Tokyo')
 })
 
@@ -125,7 +125,7 @@ function storageOf(text: string | null) {
   return () => storage
 }
 
-t.test('the browser gives back what it was given, and nothing of what it cannot be', async t => {
+t.test('the browser restores its stored values, except invalid ones', async t => {
   const storage = storageOf(null)
   t.strictSame(readStored(storage), { preferences: noPreferences, isCopy: false })
   writeStored(storage, { preferences: chosen, isCopy: true })
@@ -168,7 +168,7 @@ t.test('values of an answer are in its own unit, whatever others of the same met
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
-t.test('a span is told in its largest units', async t => {
+t.test('a span has its largest units', async t => {
   const spans = [999, 12 * second, 3 * minute + 40 * second, hour + 20 * minute, 2 * day + 4 * hour, 41 * day + hour]
   t.equal(spans.map(spanText).join(), '0 s,12 s,3 min,1 h 20 min,2 d 4 h,41 d')
 })
@@ -180,7 +180,7 @@ t.test('an age looks back, also where a clock is wrong', async t => {
   t.equal(ageText(-3 * minute), 'in 3 min')
 })
 
-t.test('times are those of the zone, through a change of the clocks', async t => {
+t.test('times are in the zone, through a change of the clocks', async t => {
   const berlin = createTimes('Europe/Berlin')
   t.equal(berlin.time(Date.UTC(2026, 9, 25, 0, 30)), '02:30')
   t.equal(berlin.time(Date.UTC(2026, 9, 25, 1, 30)), '02:30')
@@ -198,16 +198,16 @@ t.test('times are those of the zone, through a change of the clocks', async t =>
 })
 
 t.test('a value has its unit and the decimals of its sensor', async t => {
-  const told = (name: string, value: number | null | undefined) =>
+  const sentence = (name: string, value: number | null | undefined) =>
     valueText(value, builtInQuantities.of(name)).replaceAll('\u202f', ' ')
-  t.equal(told('temperature', 21.44), '21.4 °C')
-  t.equal(told('temperature', -0.04), '0.0 °C')
-  t.equal(told('temperature', -0.06), '−0.1 °C')
-  t.equal(told('humidity', 48.6), '49 %')
-  t.equal(told('pressure', 1013.25), '1013.3 hPa')
-  t.equal(told('battery_voltage', 3.7), '3.70 V')
-  t.equal(told('co2', 412), '412.00')
-  for (const value of [undefined, null, Number.NaN]) t.equal(told('temperature', value), noValue)
+  t.equal(sentence('temperature', 21.44), '21.4 °C')
+  t.equal(sentence('temperature', -0.04), '0.0 °C')
+  t.equal(sentence('temperature', -0.06), '−0.1 °C')
+  t.equal(sentence('humidity', 48.6), '49 %')
+  t.equal(sentence('pressure', 1013.25), '1013.3 hPa')
+  t.equal(sentence('battery_voltage', 3.7), '3.70 V')
+  t.equal(sentence('co2', 412), '412.00')
+  for (const value of [undefined, null, Number.NaN]) t.equal(sentence('temperature', value), noValue)
   t.equal(builtInQuantities.of('toString').unit, '')
   t.equal(builtInQuantities.of('pressure').unit, 'hPa')
 })
@@ -219,12 +219,12 @@ t.test('metrics are shown as answers describe them', async t => {
     share: { title: 'Share', kind: 'gauge', unit: '1', decimals: 2 },
     door: { title: 'Door open', kind: 'state', unit: null, decimals: 0 },
   })
-  const told = (name: string) => [nameWithUnit(described.of(name)), measure(7, described.of(name))]
-  t.strictSame(told('co2'), ['CO₂, ppm', '7\u202fppm'])
-  t.strictSame(told('wind_direction'), ['Wind direction, °', '7°'])
-  t.strictSame(told('share'), ['Share', '7.00'], 'a ratio has no unit')
-  t.strictSame(told('door'), ['Door open', '7'])
-  t.strictSame(told('temperature'), ['Temperature, °C', '7.0\u202f°C'], 'the built-in ones are known')
+  const sentence = (name: string) => [nameWithUnit(described.of(name)), measure(7, described.of(name))]
+  t.strictSame(sentence('co2'), ['CO₂, ppm', '7\u202fppm'])
+  t.strictSame(sentence('wind_direction'), ['Wind direction, °', '7°'])
+  t.strictSame(sentence('share'), ['Share', '7.00'], 'a ratio has no unit')
+  t.strictSame(sentence('door'), ['Door open', '7'])
+  t.strictSame(sentence('temperature'), ['Temperature, °C', '7.0\u202f°C'], 'the built-in ones are known')
   t.equal(described.of('wind').name, 'wind', 'a metric that is not known keeps its name')
   const names = ['CO₂', 'PM2.5', 'UV index', 'pH', 'Wind speed', 'Battery voltage']
   t.strictSame(
