@@ -68,8 +68,8 @@ t.test('an event client moved between nodes gets each acknowledged reading once 
   isSent = true
   await throwing
 
-  const valuesOf = ({ heard }: (typeof sources)[0], device: string) =>
-    heard.flatMap(({ event, data }) =>
+  const valuesOf = ({ received }: (typeof sources)[0], device: string) =>
+    received.flatMap(({ event, data }) =>
       event === 'reading' && data.device === device ? [data.values['temperature']] : [],
     )
   const isLast = (source: (typeof sources)[0], device: string) => valuesOf(source, device).at(-1) === 59
@@ -78,7 +78,7 @@ t.test('an event client moved between nodes gets each acknowledged reading once 
   await waitFor('all readings have arrived', () => sources.every(isComplete))
   for (const source of sources) {
     t.notOk(
-      source.heard.some(({ event }) => event === 'reset'),
+      source.received.some(({ event }) => event === 'reset'),
       `seed ${seed}: no reset`,
     )
     for (const name of source === sources[2] ? ['attic'] : names) {

@@ -48,7 +48,7 @@ function withItsHalf(hours: number, seed: number): Agreement {
   return compared(all, half)
 }
 
-/** On a still day, of 1.4 hPa, what the half has missed of its hours is more than a thousandth of the variance. */
+/** On a still day (1.4 hPa), the missing half of the hours costs more than a thousandth of the variance. */
 const spans = [
   { name: 'a day', hours: 24, closeMin: 0.97 },
   { name: '3 days', hours: 72, closeMin: 1 },
@@ -66,7 +66,7 @@ function thermometers(seed: number): Agreement {
   return compared(a, b)
 }
 
-/** What they have in common is the day. */
+/** The two share only the daily cycle. */
 function sharedDay(phi: number, seed: number): Agreement {
   const [a, b] = [1, 2].map(one => {
     const own = autoregressive(weekHours, phi, 7919 * seed + one)

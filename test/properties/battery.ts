@@ -1,4 +1,4 @@
-/** What is said of batteries that drain along made curves, and of those that do not. */
+/** Estimates for batteries that drain along made curves, and for others that do not drain. */
 
 import { type BatteryState, batteryState } from '../../analytics/battery/battery-state.ts'
 import { type CellType, cellTypes, curveError, voltageOf } from '../../analytics/battery/curves.ts'
@@ -18,11 +18,11 @@ const warningDays = 7
 interface Battery {
   readonly type: CellType
   readonly cells: number
-  /** How far its curve may be off that of its type, as a share. */
+  /** The maximum difference of its curve from the curve of its type, as a share. */
   readonly offMax?: number
   /** Volts of a cell by its charge in percent. */
   readonly curve?: (charge: number) => number
-  /** In percent, at a time in days. */
+  /** Percent at a time in days. */
   readonly chargeAt: (day: number) => number
   readonly seed: number
 }
@@ -86,11 +86,11 @@ const otherCurve = (seed: number): Off => ({ offMax: 0, shape: shapes[seed % sha
 const cellsOf = (type: CellType) => (type === 'alkaline' || type === 'nimh' ? 2 : 1)
 
 const soon = () => warningDays
-/** The days left count from the middle of the last day on, where its mean is. */
+/** The days left count from the middle of the last day, the time of its mean. */
 const isTooLate = ({ state, left }: ReturnType<typeof drained>[number]) =>
   state?.kind === 'days' && state.low > left + 0.5
 
-/** What is said of each type and life that is so far from empty. */
+/** The estimates of each type and life so far from empty. */
 function drained(seed: number, isTyped: boolean, leftOf: (life: number) => number, off: Off = {}) {
   return cellTypes.flatMap((type, at) =>
     lifeDays.map((life, of) => {
@@ -124,7 +124,7 @@ function share<T>(all: readonly T[], holds: (one: T) => boolean): number {
   return all.length === 0 ? 0 : all.filter(holds).length / all.length
 }
 
-const told = (isTyped: boolean) => (isTyped ? 'of a known type' : 'of an unknown type')
+const typeText = (isTyped: boolean) => (isTyped ? 'of a known type' : 'of an unknown type')
 
 /** A cell at any age that also sends a charge along a line from its empty to its full voltage. */
 function mapped(seed: number, type: CellType, isTyped: boolean, leftOf: (life: number) => number) {
@@ -155,7 +155,7 @@ const mappedProperties: readonly Property[] = [
     },
   },
   ...[true, false].map(isTyped => ({
-    name: `a coin cell ${told(isTyped)} that sends a charge by a line through its voltage listed 4 days before it is empty`,
+    name: `a coin cell ${typeText(isTyped)} that sends a charge by a line through its voltage listed 4 days before it is empty`,
     atLeast: 0.9,
     run: (seed: number) =>
       share(
@@ -168,7 +168,7 @@ const mappedProperties: readonly Property[] = [
 export const batteryProperties: readonly Property[] = [
   ...mappedProperties,
   ...[true, false].map(isTyped => ({
-    name: `a battery ${told(isTyped)} listed 7 days before it is empty`,
+    name: `a battery ${typeText(isTyped)} listed 7 days before it is empty`,
     atLeast: 0.9,
     run: (seed: number) => share(drained(seed, isTyped, soon), ({ state }) => state !== undefined),
   })),
@@ -211,7 +211,7 @@ export const batteryProperties: readonly Property[] = [
     },
   },
   ...[true, false].map(isTyped => ({
-    name: `a battery ${told(isTyped)} listed that does not drain`,
+    name: `a battery ${typeText(isTyped)} listed that does not drain`,
     atMost: 0,
     run: (seed: number) => share(constant(seed, isTyped), state => state !== undefined),
   })),

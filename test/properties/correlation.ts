@@ -1,4 +1,4 @@
-/** What is said of two series that have nothing to do with each other. */
+/** Verdicts on two unrelated series. */
 
 import { autoregressive } from '../analytics/series.ts'
 import type { Property } from './property.ts'

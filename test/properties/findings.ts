@@ -1,4 +1,4 @@
-/** How often something is found in the month of a healthy device, and how often what is broken is found. */
+/** False findings in the month of a healthy device, and found faults of a broken one. */
 
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { levelFinding } from '../../analytics/findings/from-changes.ts'
@@ -34,7 +34,7 @@ import type { Property } from './property.ts'
 
 const utc = createLocalTime('UTC')
 
-/** All that is found on any day of the last thirty; what goes on is one. */
+/** All findings of the last thirty days. One that continues counts once. */
 function findingsOfMonth(world: World): Finding[] {
   const all: Finding[] = []
   for (let day = 8; day <= days; day++) all.push(...findingsAt(world, startMs + day * dayMs))
@@ -65,7 +65,7 @@ function findingsAt({ timesMs, metrics, device = {} }: World, nowMs: number): Fi
   ]
 }
 
-/** Of the last thirty days, as the statistics have them. */
+/** Changes of level in the last thirty days, by the rules of the statistics. */
 function levels(times: Float64Array, metrics: World['metrics'], to: number): Finding[] {
   const lastMs = times.at(-1) as number
   const from = times.findIndex(timeMs => timeMs > lastMs - 30 * dayMs)
@@ -108,7 +108,7 @@ function excursions(
   return [excursionFinding({ name: 'temperature', timesMs, values }, cadence.stretches, nowMs) ?? []].flat()
 }
 
-/** As insights of a fleet look at gauges: by the extremes of six hours. */
+/** Gauges standing still by the rules of fleet insights: by the extremes of six hours. */
 function standingIn({ timesMs, metrics }: World, endMs: number): string[] {
   const stretchMs = 6 * hourMs
   const fromMs = endMs - fleetStretches * stretchMs
@@ -127,7 +127,7 @@ function standingIn({ timesMs, metrics }: World, endMs: number): string[] {
 
 const fleetStretches = 60
 
-/** Of the metric that has the most, in the whole month. */
+/** The share of the metric with the most suspects in the whole month. */
 function suspectShareOf({ timesMs, metrics }: World): number {
   const { stretches } = cadenceOf(timesMs, null)
   const shares = Object.entries(metrics).map(([name, values]) => {

@@ -1,4 +1,4 @@
-/** What is said of made fleets: nothing where all are well, and the broken device first. */
+/** Outliers of made fleets: none in a healthy one, and the broken device first. */
 
 import { fleetChanges, type Outlier } from '../../analytics/fleet/changes.ts'
 import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
@@ -41,7 +41,7 @@ class Random {
   }
 }
 
-/** Of a place, as differences from its climate. */
+/** Weather of a place, as differences from its climate. */
 type Weather = Record<Metric, Float64Array>
 
 function weatherOf(random: Random, front: number): Weather {
@@ -71,9 +71,9 @@ const daySwing = { temperature: 4, humidity: 10, pressure: 0.5 }
 
 interface Made {
   readonly level: Record<Metric, number>
-  /** What it follows, and how much of it. */
+  /** The followed weathers and their shares. */
   readonly follows: readonly (readonly [Weather, Record<Metric, number>])[]
-  /** Its own, by the standard deviation, with a memory. */
+  /** Its own deviation, with a memory. */
   readonly own: Record<Metric, number>
   readonly tags: readonly string[]
   readonly defrosts?: boolean
@@ -99,7 +99,7 @@ function seriesOf(random: Random, { level, follows, own, defrosts = false }: Mad
   return wander.map((value, at) => {
     const ofOthers = follows.reduce((sum, [weather, gain]) => sum + gain[metric] * (weather[metric][at] as number), 0)
     const ofDay = swing * Math.sin((2 * Math.PI * at) / quartersPerDay)
-    // Doors are opened more on some days; each defrost is told in a quarter.
+    // Doors are opened more on some days. Each defrost is reported in a quarter.
     const ofDoors = defrosts && metric === 'temperature' ? 0.4 * Math.exp(0.6 * random.normal()) + (at % 2) * 0.5 : 0
     return level[metric] + ofOthers + ofDay + value + ofDoors + noise[metric] * random.normal()
   })
@@ -206,7 +206,7 @@ const worlds: Record<string, (random: Random, front: number) => Made[]> = {
   },
 }
 
-/** In every other run tags are known. */
+/** Every other run has tags. */
 function listed({ tags, values }: Fleet, isTagged: boolean): (Outlier & { readonly metric: Metric })[] {
   const found = metrics.flatMap(metric => {
     const mean = (device: number, quarter: number) => values[metric][device]?.[quarter] ?? Number.NaN
@@ -219,7 +219,7 @@ function listed({ tags, values }: Fleet, isTagged: boolean): (Outlier & { readon
 
 function madeFleet(world: string, seed: number, isBroken: boolean) {
   const random = new Random(7919 * seed)
-  // With a front in every third run.
+  // Every third run has a front.
   const front = seed % 3 === 0 ? 1 : 0
   const fleet = fleetOf(random, (worlds[world] as (random: Random, front: number) => Made[])(random, front))
   const broken = Math.floor(random.next() * devices)
@@ -245,7 +245,7 @@ const worldProperties: readonly Property[] = Object.keys(worlds).flatMap(world =
   },
 ])
 
-/** Four devices a climate, of which none has enough like it. */
+/** Four devices a climate, too few similar ones for a comparison. */
 function smallFleet(seed: number): Fleet {
   const random = new Random(7919 * seed)
   const climates = many(5, index => weatherOf(random, index === 0 && seed % 3 === 0 ? 1 : 0))
@@ -256,7 +256,7 @@ function smallFleet(seed: number): Fleet {
   return fleetOf(random, made)
 }
 
-/** What a thermometer shows whose wire is broken. */
+/** The value of a thermometer with a broken wire. */
 const brokenWire = -127
 
 function withBrokenWire({ tags, values }: Fleet, device: number): Fleet {
@@ -289,7 +289,7 @@ const smallFleetProperties: readonly Property[] = [
 
 export const fleetOutlierProperties: readonly Property[] = [...worldProperties, ...smallFleetProperties]
 
-/** What custom gauges of forty devices have in common: the use of an office by day and week, or the wind, which is heavy-tailed. */
+/** A common signal of forty devices: the use of an office by day and week, or the wind, which is heavy-tailed. */
 const gaugeWorlds: Readonly<Record<string, (random: Random) => Float64Array[]>> = {
   'CO₂ in an office': random => {
     const use = Array.from({ length: quarters }, (_, at) => {
@@ -334,7 +334,7 @@ export const fleetGaugeProperties: readonly Property[] = Object.keys(gaugeWorlds
   {
     name: `a device of five times the usual value first of a fleet by ${world}`,
     atLeast: 0.9,
-    // Without a tag, some wind has no device like it.
+    // Without a tag, some wind has no similar device.
     run: (seed: number) => {
       const { found, broken } = listedGauges(world, 2 * seed, true)
       return found[0]?.device === broken

@@ -1,4 +1,4 @@
-/** Whether what comes lies within a forecast's intervals, and whether it is closer than the day before. */
+/** Coverage of a forecast's intervals, and its error compared with the day before. */
 
 import { forecast } from '../../analytics/forecast/forecast.ts'
 import { quantilesInPlace } from '../../analytics/summary/quantile.ts'
@@ -9,7 +9,7 @@ const hours = 56 * 24
 const horizon = 48
 const localHours = Uint8Array.from({ length: hours + horizon }, (_, hour) => hour % 24)
 
-/** Of the hours of the history and those ahead, which are missing. */
+/** Missing hours of the history and of the hours ahead. */
 type Missing = (hour: number) => boolean
 
 const without = (series: Float64Array, isMissing: Missing) =>
@@ -42,7 +42,7 @@ function outcome(series: Float64Array) {
 
 const alpha = 0.05
 
-/** Its width, and the distance of what lies outside of it: the numerator of MSIS (Gneiting and Raftery 2007). */
+/** The width and the distance of values outside: the numerator of MSIS (Gneiting and Raftery 2007). */
 function intervalScore(low: Float64Array, high: Float64Array, came: Float64Array): number {
   const scores = came.map((value, hour) => {
     const [from, to] = [low[hour] as number, high[hour] as number]
@@ -104,7 +104,7 @@ function weekAndNoise(seed: number): Float64Array {
   })
 }
 
-/** The error over that of "as a week before". */
+/** The error divided by that of the previous week's values. */
 function againstWeek(series: Float64Array): number {
   const { median } = forecast({ hourly: series.subarray(0, hours), localHours }) ?? {}
   const error = (of: (hour: number) => number) => {

@@ -76,8 +76,9 @@ export function freezer(timesMs: Float64Array, quantum: number, defrostMs: numbe
 }
 
 /**
- * A refrigerator at 5 °C whose compressor runs every 40 minutes, with two defrosts a day (2 K for a quarter of an hour) and 40 doors
- * between 8 and 18 o'clock: each warms the air at the sensor by 3 to 6 K, of which half is gone after 4 minutes.
+ * A refrigerator at 5 °C whose compressor runs every 40 minutes, with two defrosts a day (2 K for a quarter of an
+ * hour). 40 door openings between 8 and 18 o'clock each warm the sensor by 3 to 6 K, half of which is gone after 4
+ * minutes.
  */
 function refrigerator(timesMs: Float64Array, seed: number): World['metrics'] {
   const noise = autoregressive(timesMs.length, 0, 59 * seed)
@@ -100,7 +101,7 @@ function refrigerator(timesMs: Float64Array, seed: number): World['metrics'] {
   }
 }
 
-/** So long after the newest of some moments; infinite before the first. For ascending times. */
+/** Time since the newest of some moments, infinite before the first. Times must ascend. */
 function since(moments: Float64Array): (timeMs: number) => number {
   let newest = -1
   return timeMs => {
@@ -112,8 +113,8 @@ function since(moments: Float64Array): (timeMs: number) => number {
 const workdays = Array.from({ length: days }, (_, day) => day).filter(day => day % 7 < 5)
 
 /**
- * A walk-in cold room whose door stands open for half an hour while it is stocked, twice a workday: the air warms by
- * 5 K and cools with a half-life of 8 minutes; the humidity follows.
+ * A walk-in cold room whose door is open for half an hour twice a workday. The air warms by 5 K and cools with a
+ * half-life of 8 minutes. The humidity follows.
  */
 function coldRoom(timesMs: Float64Array, level: number, seed: number): World['metrics'] {
   const next = uniform(71 * seed)
@@ -142,7 +143,7 @@ function airedOffice(timesMs: Float64Array, seed: number): World['metrics'] {
   const slow = wandering(timesMs, 0.97, 89 * seed)
   const sinceAired = since(Float64Array.from(workdays, day => startMs + day * dayMs + (9 + 6 * next()) * hourMs))
   const openMs = 10 * minuteMs
-  // The share of the outer air in the room; half of it is warm again after 15 minutes.
+  // The share of the outer air in the room. Half of it is warm again after 15 minutes.
   const outer = timesMs.map(timeMs => {
     const ms = sinceAired(timeMs)
     const most = 0.6 * (1 - 0.5 ** (Math.min(ms, openMs) / (4 * minuteMs)))
@@ -167,7 +168,7 @@ function airedOffice(timesMs: Float64Array, seed: number): World['metrics'] {
   }
 }
 
-/** Of a cell that lasts `lifeDays`, a quarter of which are over; its voltage swings by 1 % with the day. */
+/** A cell that lasts `lifeDays`, a quarter of which are over. Its voltage swings by 1 % with the day. */
 export function battery(timesMs: Float64Array, type: CellType, lifeDays: number, seed: number): Float64Array {
   const noise = autoregressive(timesMs.length, 0, 67 * seed)
   return timesMs.map((timeMs, place) => {
@@ -177,7 +178,7 @@ export function battery(timesMs: Float64Array, type: CellType, lifeDays: number,
   })
 }
 
-/** Of an office: empty at night and at the weekend; `hour` is of a week. */
+/** Gauges of an office, empty at night and at the weekend. `hour` is of a week. */
 export const custom: Readonly<Record<string, (hour: number, noise: number, slow: number) => number>> = {
   co2: (hour, noise, slow) => rounded(420 + (isBusy(hour) ? 300 + 80 * slow : 0) + 4 * noise, 10),
   light: (hour, noise) => (hour % 24 < 6 || hour % 24 > 20 ? 0 : Math.round(2000 + 300 * noise)),

@@ -1,4 +1,4 @@
-/** What a label says of noise, and of a cycle. */
+/** Labels of noise and of a cycle. */
 
 import { autoregressive } from '../analytics/series.ts'
 import type { Property } from './property.ts'

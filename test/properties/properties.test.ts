@@ -1,4 +1,4 @@
-/** The properties of the statistics over one seed each, and twenty in test/long; `bench/properties.ts` measures 200. */
+/** The properties of the statistics over one seed each, and twenty in test/long. `bench/properties.ts` measures 200. */
 
 import { test } from 'tap'
 import { properties } from './properties.ts'

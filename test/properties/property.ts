@@ -1,14 +1,14 @@
 /**
- * Properties of the statistics that no single figure shows: how often something is found in random series with known
- * truth. Each is a rate over runs with fixed seeds 1, 2, …; `bench/properties.ts` measures 200 of them, `npm test` one.
+ * Properties of the statistics that no single figure shows: rates of findings in random series with known truth. Each
+ * is a rate over runs with fixed seeds 1, 2, …: 200 in `bench/properties.ts`, one in `npm test`.
  */
 
 import { runs } from '../support/runs.ts'
 
 export interface Property {
-  /** What the rate is the share of, such as `a false lag between independent AR(1) series`. */
+  /** The event that the rate counts, such as `a false lag between independent AR(1) series`. */
   readonly name: string
-  /** Whether one run shows it; the share of what the run tried when it tries several. */
+  /** Whether one run shows it, or the share of its tries. */
   readonly run: (seed: number) => boolean | number
   /** The bounds of the rate. */
   readonly atLeast?: number
@@ -16,9 +16,9 @@ export interface Property {
 }
 
 const { numRuns: shortRuns } = runs(1, 20)
-/** With the first one some properties meet one of the few cases that their bounds allow. */
+/** The first seed hits some of the few exceptions that bounds allow. */
 const firstShortSeed = 2
-/** A few runs scatter; the whole number of runs has to keep to the bounds themselves. */
+/** A few runs scatter. The whole number of runs has to keep to the bounds themselves. */
 const shortDeviations = 2.33
 
 export function rateOf({ run }: Property, runs: number, firstSeed = 1): number {

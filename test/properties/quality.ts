@@ -11,7 +11,7 @@ const days = 30
 const stepMs = 5 * minuteMs
 const length = (days * 24 * 60 * minuteMs) / stepMs
 const perDay = length / days
-/** From one cell to the next: the weather forgets itself within days. */
+/** Correlation from one cell to the next: the weather is forgotten within days. */
 const memory = 0.999
 const timesMs = Float64Array.from({ length }, (_, i) => Date.UTC(2026, 0, 1) + i * stepMs)
 
@@ -58,7 +58,7 @@ function findsSpike(sensor: Sensor, quantum: number, size: number, seed: number)
   return flagsOf(sensor, values)[place] === flagSuspect
 }
 
-/** Stuck for two days at what it showed last. */
+/** Stuck for two days at its last value. */
 function findsStuck(sensor: Sensor, quantum: number, seed: number): boolean {
   const values = healthy(sensor, quantum, seed)
   const place = moment(seed)
@@ -72,7 +72,7 @@ const sensors = [
   { name: 'a barometer', sensor: barometer, quanta: [0.01, 0.1, 1], spike: 8 },
 ]
 
-/** A gauge that nobody knows: CO2 of an office, a soil, a light, in the values that such sensors show. */
+/** Unknown gauges: CO2 of an office, a soil, a light, with values of such sensors. */
 const gauges = [
   {
     name: 'CO2',
@@ -131,7 +131,7 @@ const gaugeProperties: readonly Property[] = gauges.flatMap(gauge => [
   },
 ])
 
-/** Where a usual range is never that of the place: a deep freezer, a food cooler, a room. */
+/** Places outside of usual ranges: a deep freezer, a food cooler, a room. */
 const placesOfCold = [
   { name: 'a deep freezer', level: -32 },
   { name: 'a food cooler', level: 1 },

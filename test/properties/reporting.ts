@@ -61,13 +61,13 @@ const irregulars = [
   },
 ]
 
-/** Whether these times, without those of a silence, have it as a gap. */
+/** Whether these times without a silence have it as a gap. */
 function hasGap(times: Float64Array, fromMs: number, lengthMs: number): boolean {
   const { gaps } = reliabilityOf(times.filter(timeMs => timeMs < fromMs || timeMs >= fromMs + lengthMs))
   return gaps.some(({ start_ms, end_ms }) => start_ms <= fromMs && (end_ms ?? nowMs) >= fromMs + lengthMs)
 }
 
-/** Of 500 moments, by what is known of all thirty days. */
+/** Measured at 500 moments, with the facts of all thirty days. */
 function lateShare(times: Float64Array, next: () => number): number {
   const cadence = cadenceOf(times, null)
   const moments = Array.from({ length: 500 }, () => startMs + (1 + 28 * next()) * dayMs)

@@ -1,4 +1,4 @@
-/** What is said of a slope when the noise has memory. */
+/** Verdicts on a slope in noise with memory. */
 
 import { dayMeans } from '../../analytics/decomposition/day-means.ts'
 import { detrend } from '../../analytics/decomposition/detrend.ts'
@@ -20,7 +20,7 @@ function trendIn(hourly: Float64Array, hasDay = false): Trend {
 const daysWithCycle = [7, 14, 30]
 const slopeBesideDay = 0.05
 
-/** A wave that begins anywhere, of which the straight line through all takes a part. */
+/** A wave of any phase, which biases the straight line through all values. */
 function dayAndSlope(length: number, seed: number): Trend {
   const begin = uniform(104729 * seed)()
   const hourly = autoregressive(length, 0.8, 7919 * seed).map((noise, hour) => {
@@ -29,7 +29,7 @@ function dayAndSlope(length: number, seed: number): Trend {
   return trendIn(hourly, true)
 }
 
-/** Of a few series, as a run is cheap. */
+/** A few series suffice, as a run is cheap. */
 function shareOf(seed: number, shows: (seed: number) => boolean): number {
   const seeds = Array.from({ length: seriesOfRun }, (_, one) => seriesOfRun * seed + one)
   return seeds.filter(shows).length / seriesOfRun

@@ -7,7 +7,7 @@ import { dayAt, redWeather } from './worlds.ts'
 
 const days = 60
 const hours = 24 * days
-/** Four weeks that tell what is usual, and as many of which that is told. */
+/** Four weeks define the usual values, and four more are judged. */
 const judgedFrom = 24 * 30
 const localHours = Uint8Array.from({ length: hours }, (_, hour) => hour % 24)
 const shiftHours = 24
@@ -37,7 +37,7 @@ const kinds: readonly Kind[] = [
 
 const unusualIn = (hourly: Float64Array) => unusualOf({ hourly, localHours, quantum: 0 }, judgedFrom).episodes
 
-/** The deviation of what an hour differs by from the same hour of the days before. */
+/** The deviation between an hour and the same hour of the days before. */
 function deviationOf(values: Float64Array): number {
   const rests = values.subarray(14 * 24).map((value, at) => {
     const same = Array.from({ length: 14 }, (_, day) => values[at + 24 * day] as number).sort((a, b) => a - b)

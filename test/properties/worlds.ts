@@ -1,11 +1,11 @@
-/** Made worlds that several properties are measured in: weather, holes in the day, and devices that report as they like. */
+/** Made worlds of several properties: weather, missing hours of the day, and patterns of reporting. */
 
 import { autoregressive, dayMs, hourMs, uniform } from '../analytics/series.ts'
 import { type Answer, ask, every, seriesOf } from '../query/stats/stats-of.ts'
 
 /** AR(1) with a standard deviation of 1 from its first value on. */
 function stationary(length: number, phi: number, seed: number): Float64Array {
-  // What it starts from is forgotten.
+  // The start value is forgotten by then.
   const warmUp = Math.ceil(5 / (1 - phi))
   const scale = Math.sqrt(1 - phi * phi)
   return autoregressive(length + warmUp, phi, seed)
@@ -41,7 +41,7 @@ function timesFrom(startMs: number, endMs: number, nextMs: (timeMs: number) => n
   return Float64Array.from(times)
 }
 
-/** A Poisson process whose rate is that of the hour of the day. */
+/** A Poisson process with a rate by the hour of the day. */
 function poissonTimes(startMs: number, days: number, seed: number, perHour: (hour: number) => number): Float64Array {
   const next = uniform(seed)
   const rateMax = Math.max(...Array.from({ length: 24 }, (_, hour) => perHour(hour)))

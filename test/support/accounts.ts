@@ -1,4 +1,4 @@
-/** The account service on a real PostgreSQL, with a clock that the test sets and a mail server that it is itself. */
+/** The account service on a real PostgreSQL, with a clock that the test sets and its own mail server. */
 
 import { hash, type Options, verify } from '@node-rs/argon2'
 import type { AccountService } from '../../api/accounts/account-service.ts'
@@ -71,7 +71,7 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
 
   const ask = createAsk(app, accountsPrefix)
 
-  /** Registers somebody, whose address is verified by default. */
+  /** Registers a person, whose address is verified by default. */
   async function person(email: string, { isUnverified = false } = {}): Promise<number> {
     const { status, body, text } = await ask('POST', '/register', { body: { email, password: goodPassword } })
     if (status !== 201) throw new Error(text)

@@ -1,4 +1,4 @@
-/** A scope of the admin API by itself, in which everybody is the local administrator. */
+/** A scope of the admin API alone, in which every request is the local administrator's. */
 
 import type { FastifyInstance } from 'fastify'
 import { guard } from '../../api/admin/guard.ts'

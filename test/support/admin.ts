@@ -158,7 +158,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
   await app.ready()
 
   const askJson = createAsk(app, '/api/admin')
-  /** One request with the token; the body is JSON unless it is text. */
+  /** One request with the token. The body is JSON unless it is text. */
   async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const all = { authorization: `Bearer ${adminToken}`, ...type, ...headers }
@@ -167,7 +167,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
     return { status, headers: answered, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
   }
 
-  /** Sends one request after the other, and holds each answer to what is expected. */
+  /** Sends one request after the other and checks each answer. */
   async function answers(t: Pick<Test, 'match'>, ...steps: Step[]): Promise<void> {
     for (const [method, path, body, expected] of steps) {
       t.match(await ask(method, path, body), expected, `${method} ${path} ${JSON.stringify(body)?.slice(0, 100)}`)

@@ -20,11 +20,11 @@ export const base = 'https://air.example/api/v1.0'
 
 interface AskOptions extends AskAppOptions {
   key?: string | undefined
-  /** From the host alone on; by default below the API. */
+  /** The path starts after the host, by default below the API. */
   url?: string
 }
 
-/** Without the address of a QuestDB there are no points. */
+/** Without the address of a QuestDB, points are unavailable. */
 export async function startAirQuality(
   t: TestHooks,
   failedAttemptsPerMinute = 60,
@@ -80,7 +80,7 @@ export async function startAirQuality(
   return { app, family, people, pointsIngest, ask, person, keyOf, addStation }
 }
 
-/** Clients differ in what they send as the password. */
+/** Clients differ in the password that they send. */
 export function basicOf(key: string, password = ''): string {
   return `Basic ${Buffer.from(`${key}:${password}`).toString('base64')}`
 }

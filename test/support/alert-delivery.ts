@@ -1,4 +1,4 @@
-/** Delivery against a real PostgreSQL: with time that the test sets, and without anybody else who delivers. */
+/** Delivery against a real PostgreSQL, with the test's clock and without other deliverers. */
 
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'

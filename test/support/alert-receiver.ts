@@ -1,4 +1,4 @@
-/** A receiver of notifications: an HTTP server that notes each request, and answers, or does not, as the test says. */
+/** A receiver of notifications: an HTTP server that records each request and answers, or does not, as the test decides. */
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { startAnswering } from './answering-server.ts'

@@ -1,4 +1,4 @@
-/** What alerts keep in PostgreSQL, on a clock that a test sets: rules, transitions, and notifications that are due. */
+/** Rows of alerts in PostgreSQL, on a clock that a test sets: rules, transitions, and due notifications. */
 
 import type pg from 'pg'
 import type { AlertDevice } from '../../alerts/core/devices.ts'
@@ -41,7 +41,7 @@ export interface Notified {
 
 let cleared: Promise<pg.QueryResult<{ text: string }>> | undefined
 
-/** Of an empty database. `tagsOf`: those of a device by its number. */
+/** Clears an empty database. `tagsOf`: tags of a device by its number. */
 export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) => string[] = () => []) {
   await clear(pool)
   let nowMs = startMs
@@ -108,7 +108,7 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
     },
     transition: transitionOf,
     apply: async (...transitions: readonly Transition[]) => applyTransitions(pool, await batchOf(transitions)),
-    /** All groups that are due; hands back the notifications that they have made. */
+    /** Flushes all due groups and returns their new notifications. */
     async flush(more: Partial<FlushOptions> = {}): Promise<Notified[]> {
       for (const id of await readDueGroups(pool, nowMs, 1000)) {
         await inTransaction(pool, { stepMs: 4000 }, transaction => flushGroup(transaction, id, flushOptions(more)))
@@ -142,7 +142,7 @@ function deviceNumbered(number: number, tags: string[]): AlertDevice {
   return { number, symbol: name, name, tags, owner: null, log_switch: true, location_short: `room ${number}` }
 }
 
-/** Empty tables are deleted from in no time, and a TRUNCATE makes new files of each, of its indexes and of what refers to it. */
+/** A DELETE from empty tables is immediate, while a TRUNCATE creates new files for each table, index and referring table. */
 async function clear(pool: pg.Pool): Promise<void> {
   cleared ??= pool.query<{ text: string }>(
     `WITH RECURSIVE emptied AS (
@@ -170,7 +170,7 @@ async function addChannel(pool: pg.Pool, name = 'phone', owner: number | null = 
   return rows[0]?.id ?? 0
 }
 
-/** How alerts and what is to be told of them stand, without ids. */
+/** The state of alerts and their pending notifications, without ids. */
 async function readStanding(pool: pg.Pool) {
   const text = `SELECT rule_id AS rule, device, state, flapping, resolved_reason AS reason,
       ARRAY['pending'] || CASE WHEN state = 'firing' THEN ARRAY['firing'] ELSE '{}' END

@@ -1,4 +1,4 @@
-/** A server that stands in for another one: it notes each request and answers as it is told. */
+/** A server that stands in for another one: it records each request and gives the test's answer. */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,7 +18,7 @@ interface ServerAnswer {
   headers?: Record<string, string>
 }
 
-/** `answerOf` returns undefined where it uses the response itself, or leaves it open; `index` counts requests from 0. */
+/** `answerOf` returns undefined if it uses the response itself or leaves it open. `index` counts requests from 0. */
 export async function startAnswering(
   t: TestHooks,
   answerOf: (request: SeenRequest, index: number, response: ServerResponse) => ServerAnswer | undefined,

@@ -13,7 +13,7 @@ export interface AskOptions {
   address?: string | undefined
 }
 
-/** Sends requests to a server in this process. Paths are below the prefix; an answer that is not JSON has an empty body. */
+/** Sends requests to a server in this process. Paths are below the prefix. An answer that is not JSON has an empty body. */
 export function createAsk(app: FastifyInstance, prefix = '') {
   return async (method: string, path: string, { body, headers = {}, address }: AskOptions = {}) => {
     const isRaw = typeof body === 'string' || Buffer.isBuffer(body)

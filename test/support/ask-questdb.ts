@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { questdbRows } from './questdb-rows.ts'
 
-/** A setting that it was started with; empty where there is none. */
+/** A setting of its start, empty if unset. */
 export function managedSetting(dataDirectory: string): (name: string) => string {
   const root = questdbRoot({ questdb: join(dataDirectory, 'questdb') })
   const lines = readFileSync(join(root, 'conf', 'server.conf'), 'utf8').split('\n')

@@ -1,4 +1,4 @@
-/** The real Auth.js, as far as cookies go. Its own types bring in those of browsers, which this project does without. */
+/** The real Auth.js, as far as cookies go. Its own types need browser types, which this project lacks. */
 
 interface Jwt {
   encode(options: JwtOptions & { token: Record<string, unknown>; maxAge?: number }): Promise<string>

@@ -1,15 +1,15 @@
-/** How a test asserts what a page comes to by itself, such as a title behind a banner: it reads until it is so. */
+/** How a test asserts a page's eventual state, such as a title after a banner: it reads until it is so. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 
-/** Many times what a busy machine needs; a wrong expectation takes as long. */
+/** Many times the need of a busy machine. A wrong expectation takes as long. */
 const deadlineMs = 2 * 60_000
 /** Each read takes processor time of the browser: those after the first ones come at growing distances. */
 const [pollMsMin, pollMsMax] = [25, 250]
 
-/** `wanted`: a pattern for a text, else the very value. What was read last fails the test. */
+/** `wanted`: a pattern for a text, else the exact value. The last read value fails the test. */
 export async function becomes<Value>(
   t: Test,
   read: () => Promise<Value>,

@@ -1,4 +1,4 @@
-/** What a worker of the runner lends to its test files (test/worker.ts); a file that runs alone gets nothing, and starts its own. */
+/** Loans of a runner's worker (test/worker.ts) to its test files. A file that runs alone starts its own parts. */
 
 /** Where it lends. */
 export const lenderVariable = 'TEST_LENDER'

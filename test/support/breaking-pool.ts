@@ -20,7 +20,7 @@ export function breakingPool(breaks: () => 'before' | 'after' | undefined, real:
   return Object.assign(Object.create(real), { query: breaking(real.query.bind(real) as never), connect })
 }
 
-/** From now on PostgreSQL rolls every change back, as it does in favour of others: every change writes an audit row. */
+/** From now on PostgreSQL rolls every change back, like a deadlock: every change writes an audit row. */
 export async function rollBackChanges(pool: pg.Pool, code: string): Promise<void> {
   await pool.query(`CREATE SEQUENCE IF NOT EXISTS audit_tries;
     CREATE OR REPLACE FUNCTION roll_back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -1,4 +1,4 @@
-/** A page of the app in a browser, and what every page has to pass: no complaint, nothing for axe, nothing too wide. */
+/** A page of the app in a browser, and the checks of every page: no console message, no axe violation, no overflow. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,20 +10,20 @@ import { waitFor } from './wait-for.ts'
 export const desk = { viewport: { width: 1280, height: 800 } }
 export const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
-/** Many times what a busy machine needs; a wrong expectation takes as long. */
+/** Many times the need of a busy machine. A wrong expectation takes as long. */
 const deadlineMs = 2 * 60_000
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-/** What is right stays in the page: to hand over all of that takes longer than to find it. */
+/** Passes stay in the page: returning all of them takes longer than finding them. */
 const violationsOf = (rules: string) => `axe.run({ resultTypes: ['violations']${rules} }).then(({ violations }) =>
   violations.map(({ id, nodes }) => [id, nodes.slice(0, 5).map(({ html }) => html)]))`
-/** By night only the colours are others. */
+/** The night differs in colours only. */
 const violations = {
   light: violationsOf(''),
   dark: violationsOf(", runOnly: ['color-contrast', 'link-in-text-block']"),
 }
 
-/** A browser of its own, without memory of others. What it complains of fails the test, its security policy included. */
+/** A separate browser context without stored data. Its console messages fail the test, its security policy included. */
 export async function inBrowser(
   t: Test,
   browser: Browser,
@@ -38,8 +38,7 @@ export async function inBrowser(
     const complaints: string[] = []
     page.on('pageerror', error => complaints.push(String(error.stack)))
     page.on('console', message => {
-      // Chromium tells of every answer that is an error, of a service that is gone, and of a field that a test fills before its
-      // page gives it the focus.
+      // Chromium logs every error status, a stopped service, and a field that a test fills before its page focuses it.
       if (!/^(Failed to load resource|Autofocus processing was blocked)/.test(message.text()))
         complaints.push(message.text())
     })
@@ -84,7 +83,7 @@ export async function inspect(t: Test, page: Page, name: string): Promise<void> 
   await becomes(t, excess, 0, `${name} fits the screen`)
 }
 
-/** The page is left and looked at again, at which it reads everything anew. */
+/** Leaves the page and returns, so that it reads everything again. */
 export async function lookAgain(page: Page): Promise<void> {
   for (const state of ['hidden', 'visible']) {
     await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })

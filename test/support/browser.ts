@@ -7,8 +7,8 @@ import { borrow } from './borrow.ts'
 import type { TestHooks } from './databases.ts'
 
 /**
- * Debian's shell without a window comes first: the others load their own surface for each context of a test, which takes six
- * times the processor time.
+ * Debian's shell without a window comes first: the others load their surface for each context, at six times the
+ * processor time.
  */
 const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
@@ -27,7 +27,7 @@ export async function launchBrowser(t: TestHooks): Promise<{ url: string; pid: n
   return { url: server.wsEndpoint(), pid }
 }
 
-/** A machine without one fails the test: a page that nobody looked at has not been tested. */
+/** A machine without a browser fails the test, since its pages would remain untested. */
 function launchOptions(): LaunchOptions {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const executablePath = names.flatMap(name => folders.map(folder => join(folder, name))).find(isExecutable)

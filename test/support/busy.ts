@@ -7,7 +7,7 @@ const pause = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math
 /** Threads have it, too. */
 export const busyOptions = [`--import=data:text/javascript,${encodeURIComponent(pause)}`]
 
-/** It hears once a second whether its parent is still there. */
+/** It checks once a second that its parent still exists. */
 const spin = `import ${JSON.stringify(new URL('end-with-parent.ts', import.meta.url))}
   setInterval(() => { const endMs = Date.now() + 1000; while (Date.now() < endMs); }, 1)`
 

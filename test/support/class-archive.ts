@@ -1,6 +1,6 @@
 /**
- * An archive of the classes that QuestDB loads (class data sharing, JEP 350): with it, a start takes about half of the
- * processor time, and the tests start QuestDB some two hundred times.
+ * An archive of the classes that QuestDB loads (class data sharing, JEP 350). It halves the processor time of a start,
+ * of which the tests need some two hundred.
  */
 
 import { spawn } from 'node:child_process'
@@ -19,7 +19,7 @@ import { waitFor } from './wait-for.ts'
 // Other programs in Java load other classes, and would warn about the archive.
 const quiet = '-Xlog:cds=off -Xlog:cds+dynamic=off'
 
-/** The options of a Java that uses the archive, which is made where the cache has none of this QuestDB and this Java. */
+/** Java options for the archive, which is created if the cache lacks one for this QuestDB and this Java. */
 export async function classArchiveOptions(environment: NodeJS.ProcessEnv): Promise<string> {
   const cacheDirectory = testCacheDirectory()
   const java = await findJava(environment, cacheDirectory)
@@ -34,7 +34,7 @@ export async function classArchiveOptions(environment: NodeJS.ProcessEnv): Promi
   return `-XX:SharedArchiveFile=${archivePath} ${quiet}`
 }
 
-/** Runs QuestDB until it answers a query; Java writes the archive when QuestDB ends. */
+/** Runs QuestDB until it answers a query. Java writes the archive when QuestDB ends. */
 async function makeClassArchive(path: string, java: Java, jar: string, env: NodeJS.ProcessEnv): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'barograph-classes-'))
   const { http } = await writeSettings(root)

@@ -14,7 +14,7 @@ export interface CommandSettings {
   stdin?: string
 }
 
-/** Runs `barograph` with these words; other settings of this machine do not reach it. */
+/** Runs `barograph` with these words, isolated from other settings of this machine. */
 export async function barograph(
   words: readonly string[],
   { environment = {}, stdin = '' }: CommandSettings = {},

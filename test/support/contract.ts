@@ -6,14 +6,14 @@ import type { Content, Json, OpenApiDocument, PublishedOperation } from '../../a
 
 export interface ContractChecker {
   operation(method: string, path: string): PublishedOperation
-  /** What is wrong with it; undefined for what fits. A media type that is not in the content is wrong. */
+  /** The violation, or undefined for a valid answer. An undeclared media type is invalid. */
   fault(content: Content | undefined, mediaType: string, value: unknown): string | undefined
 }
 
 export function createContractChecker({ paths, components }: OpenApiDocument): ContractChecker {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajvFormats.default(ajv)
-  // Each is compiled with all components, so once.
+  // Each schema is compiled once, since it includes all components.
   const compiled = new WeakMap<Json, ValidateFunction>()
 
   function compile(schema: Json): ValidateFunction {

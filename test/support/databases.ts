@@ -1,4 +1,4 @@
-/** Real databases for a test: a data directory of its own and both servers, gone again at its end. */
+/** Real databases for a test: a separate data directory and both servers, removed at its end. */
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -113,17 +113,17 @@ export interface Databases {
   store: Store
 }
 
-/** A path for a data directory: of one with a PostgreSQL that has its schema, or, for a first start, of none. */
+/** A path for a data directory: with a PostgreSQL that has its schema, or an empty one for a first start. */
 export async function dataDirectoryPath(t: TestHooks, isFirstStart: boolean): Promise<string> {
   const path = join(temporaryFolder(t), 'data')
   if (!isFirstStart) await copyMadeDirectory(path, storeOptions)
   return path
 }
 
-/** Options for a test that needs nothing of QuestDB, so that none is started: an address where nobody listens. */
+/** Options for a test without QuestDB: an address where nothing listens prevents its start. */
 export const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 
-/** Both databases; wait for `store.questdb.ready` where QuestDB is asked. */
+/** Both databases. Wait for `store.questdb.ready` before queries of QuestDB. */
 export async function startDatabases(
   t: TestHooks,
   { isFirstStart = false, ...options }: Partial<StoreOptions> & { isFirstStart?: boolean } = {},
@@ -145,9 +145,7 @@ export function storeOptions(directory: DataDirectory): StoreOptions {
   return { directory, cacheDirectory: testCacheDirectory(), environment: process.env, log: silentLog }
 }
 
-function ignore(): void {
-  // Tests look at what happens, not at what is logged.
-}
+function ignore(): void {}
 
 export const silentLog: Log = { info: ignore, warn: ignore, error: ignore }
 

@@ -14,7 +14,7 @@ const root = resolve(import.meta.dirname, '..', '..')
 
 export type Demo = Awaited<ReturnType<typeof startDemo>>
 
-/** As `npm run demo` starts it; resolves when it shows its address. */
+/** Starts it like `npm run demo`. Resolves when it prints its address. */
 export async function startDemo(t: TestHooks, dataDirectory: string) {
   const own = { DATA_DIR: dataDirectory, PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own }
@@ -47,7 +47,7 @@ export function commandsIn(file: string, section: string): string[] {
   return [...text.matchAll(/^```\n(.*?)^```$/gms)].map(match => match[1] ?? '')
 }
 
-/** Runs commands of a guide behind the line that the demo has printed, as a newcomer does; returns the answer of each curl. */
+/** Runs commands of a guide after the demo's line, like a new user. Returns the answer of each curl. */
 export async function runCommands(demo: { output(): string }, commands: string): Promise<string[]> {
   const settings = /^ *export PORT=.*$/m.exec(demo.output())?.[0]
   const curl = `curl() { command curl --silent --show-error --fail "$@"; printf '\\n==\\n'; }`

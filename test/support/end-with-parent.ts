@@ -1,4 +1,4 @@
-/** Preloaded by the test runner and every test: they end with their parent, and what they have started ends with them. */
+/** Preloaded by the test runner and every test: each ends with its parent, together with its children. */
 
 import { isMainThread } from 'node:worker_threads'
 import { watchParent } from '../../service/parent.ts'

@@ -2,13 +2,13 @@
 
 import type { Service } from './service.ts'
 
-interface HeardEvent {
+interface ReceivedEvent {
   event: string
   data: { device: string; ts: number; values: Record<string, number>; state: string }
 }
 
 export function createEventSource(query = '') {
-  const heard: HeardEvent[] = []
+  const received: ReceivedEvent[] = []
   let lastId: string | undefined
   let connection = new AbortController()
 
@@ -17,7 +17,7 @@ export function createEventSource(query = '') {
     const fields = block.split('\n').map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
     const { id, event, data } = Object.fromEntries(fields)
     lastId = id ?? lastId
-    if (event !== undefined) heard.push({ event, data: JSON.parse(data ?? '{}') })
+    if (event !== undefined) received.push({ event, data: JSON.parse(data ?? '{}') })
   }
 
   async function read(body: ReadableStream<Uint8Array>, { signal }: AbortController): Promise<void> {
@@ -32,7 +32,7 @@ export function createEventSource(query = '') {
   }
 
   return {
-    heard,
+    received,
     /** Ends the connection that there is, and makes one to this node. Resolves when it is answered. */
     async connect({ url }: Pick<Service, 'url'>): Promise<void> {
       connection.abort()

@@ -2,9 +2,9 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A database with all its processes. Hands back what lets it go on. */
+/** Freezes a database with all its processes. Returns a function that resumes it. */
 export function freeze(pid: number): () => void {
-  // First the one that makes the others.
+  // The parent is stopped first.
   freezeProcess(pid)
   const children = childrenOf(pid)
   for (const child of children) freezeProcess(child)

@@ -8,13 +8,13 @@ const repeats = 3
 
 export interface GrowthScale {
   lengthMax: number
-  /** What the long input takes at most where its cost is not worth a comparison. */
+  /** The maximum time of the long input at which its growth does not matter. */
   negligibleMs: number
 }
 
 /**
- * Cost of a long input by that of a short one, or 0 where it is too small to tell. The smallest of several runs counts,
- * so that other load on the machine plays no part.
+ * The ratio of the costs of a long and a short input, or 0 if they are too small to compare. The minimum of several
+ * runs excludes other load on the machine.
  */
 export function growthOf<Input>(
   { lengthMax, negligibleMs }: GrowthScale,

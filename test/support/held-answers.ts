@@ -26,7 +26,7 @@ const templates = Object.entries(published.paths).map(([path, operations]) => ({
 // A path without parameters before one that has any.
 templates.sort((a, b) => a.parameters - b.parameters)
 
-/** That of a path as it was asked for; undefined for paths and methods that are not published, and where none can be decoded. */
+/** The operation of a requested path. Returns undefined for unpublished and undecodable ones. */
 function operationOf(method: string, url: string): PublishedOperation | undefined {
   const [path = ''] = url.split('?')
   if (!isDecodable(path)) return undefined
@@ -37,7 +37,6 @@ function operationOf(method: string, url: string): PublishedOperation | undefine
   return templates.find(template => matches(template.steps))?.operations[method.toLowerCase()]
 }
 
-/** Others reach no operation. */
 function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path)
@@ -64,7 +63,7 @@ export async function heldText(method: string, response: Response): Promise<stri
   return body.toString()
 }
 
-/** What is wrong with an answer by the contract; undefined for what fits, and for what is not published. */
+/** The violation of the contract, or undefined for a valid or unpublished answer. */
 function faultOf({ method, url, status, headers, body }: SentAnswer): string | undefined {
   const operation = operationOf(method === 'HEAD' ? 'GET' : method, url)
   // The way to a path with a slash at its end, which is another one.
@@ -91,7 +90,7 @@ function contentOf(type: string, body: Buffer): unknown {
   return /[/+]json$/.test(type) ? JSON.parse(body.toString()) : body.toString()
 }
 
-/** To be called before the server is ready. An answer that differs fails the test. */
+/** Must be called before the server is ready. An answer that differs fails the test. */
 export function holdToContract(t: TestHooks, app: FastifyInstance): void {
   app.addHook('onRequest', ({ method, originalUrl: url }, { raw }, done) => {
     record(raw, (headers, body) => {
@@ -102,7 +101,7 @@ export function holdToContract(t: TestHooks, app: FastifyInstance): void {
   })
 }
 
-/** Hands on what was written when all of it is. */
+/** Passes the written bytes on once the response is complete. */
 function record(response: ServerResponse, onEnd: (headers: OutgoingHttpHeaders, body: Buffer) => void): void {
   const headers: OutgoingHttpHeaders = {}
   const chunks: Buffer[] = []
@@ -127,7 +126,7 @@ function record(response: ServerResponse, onEnd: (headers: OutgoingHttpHeaders, 
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk))
   }
 
-  // What it is given is not among the headers of the response.
+  // The headers given to writeHead are missing in those of the response.
   tap('writeHead', (_status, ...words) => Object.assign(headers, words.at(-1)))
   tap('write', keepBody)
   tap('end', keepBody)

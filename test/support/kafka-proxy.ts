@@ -1,4 +1,4 @@
-/** Stands between clients and a broker: holds requests until they are let go, and swallows answers, when it is told to. */
+/** A proxy between clients and a broker that holds requests and drops responses at the test's command. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -8,7 +8,7 @@ export interface KafkaProxy {
   port: number
   /** Where it connects to. */
   targetPort: number
-  /** While it is true, what comes from the broker is not passed on. */
+  /** While true, the broker's bytes are not passed on. */
   swallowsAnswers: boolean
   /** Bytes that were swallowed. */
   swallowed: number
@@ -18,7 +18,7 @@ export interface KafkaProxy {
 interface HeldRequests {
   /** How many bytes are kept. */
   bytes(): number
-  /** Requests that come from now on are passed on again; the kept ones are not, and survive the end of their clients. */
+  /** New requests are passed on again. The kept ones are not, and survive the end of their clients. */
   pass(): void
   /** Sends the kept ones to the broker. */
   deliver(): void

@@ -60,7 +60,7 @@ export async function startKafka(t: TestHooks, { brokers = 1, ...options }: Test
 
 export const appendText = (partition: TopicPartition, text: string) => partition.append(Buffer.from(text))
 
-/** On a slow machine an outcome may be unknown at first, and the text be there more than once. */
+/** On a slow machine an outcome may be unknown at first, so the text may be stored more than once. */
 export async function storeText(partition: TopicPartition, text: string): Promise<void> {
   await until(`${text} is stored`, async () => (await appendText(partition, text)).outcome === 'stored')
 }

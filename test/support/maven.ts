@@ -1,4 +1,4 @@
-/** A Maven that does what a test says, and an empty cache for what it fetches. */
+/** A Maven that runs the test's script, and an empty cache for its files. */
 
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import type { JarOptions } from '../../store/maven/maven-fetch.ts'
 import { findProgram } from '../../store/process/find-program.ts'
 import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
 
-/** `$folder` is where the jars belong; `place` is their folder in the cache. Without a script there is no Maven. */
+/** `$folder` receives the jars. `place` is their folder in the cache. Without a script, Maven is missing. */
 export function withMaven(t: TestHooks, place: string, script: string | undefined): JarOptions & { folder: string } {
   const base = temporaryFolder(t)
   const programs = join(base, 'bin')

@@ -1,4 +1,4 @@
-/** A process with an MQTT broker that keeps sessions in memory. Tells its port to its parent. */
+/** A process with an MQTT broker that keeps sessions in memory. It sends its port to its parent. */
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'

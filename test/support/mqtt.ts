@@ -1,4 +1,4 @@
-/** An MQTT listener on a free port, whose journal does what the test says, and clients for it. */
+/** An MQTT listener on a free port, with clients, and a journal whose outcomes the test decides. */
 
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
 import { createAuthRateLimit } from '../../auth/auth-rate-limit.ts'
@@ -196,7 +196,7 @@ export async function connectClient(t: TestHooks, url: string, options: IClientO
     reconnectPeriod: 0,
     ...options,
   })
-  // The tests look at what becomes of the messages.
+  // Tests check the fate of the messages instead.
   client.on('error', () => undefined)
   t.teardown(() => void client.end(true))
   return client
@@ -209,7 +209,7 @@ export function eventOf(client: MqttClient, event: 'close' | 'reconnect'): Promi
 export const reading = (temperature: number, more: object = {}) =>
   JSON.stringify({ temperature, humidity: 50, pressure: 1000, ...more })
 
-/** A connection on which a test writes bytes; what comes back is in hexadecimal digits. */
+/** A connection on which a test writes bytes. Received bytes are in hexadecimal digits. */
 export async function openRawMqtt(t: TestHooks, url: string, first?: Buffer) {
   const { socket, received, closed } = await openRaw(t, url)
   if (first !== undefined) socket.write(first)

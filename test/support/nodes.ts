@@ -11,7 +11,7 @@ import { startTcpPostgres } from './tcp-postgres.ts'
 /** Long enough for a slow machine, on which no node is to lose its lease by itself. */
 export const leaseSeconds = 10
 const nodeProcess: NonNullable<ServiceSettings['command']> = [process.execPath, 'test/support/node-process.ts']
-/** Where nobody listens. */
+/** Nothing listens there. */
 const publicUrl = 'http://localhost:1'
 
 export interface NodeCluster {
@@ -26,7 +26,7 @@ export function makeSecrets(t: TestHooks): string {
   return folder
 }
 
-/** `command` starts a node; `environment` is that of each. */
+/** `command` starts a node, `environment` belongs to one. */
 export async function openCluster(
   t: TestHooks,
   { command = nodeProcess, environment: common = {} }: Pick<ServiceSettings, 'command' | 'environment'> = {},

@@ -1,4 +1,4 @@
-/** The provider of a drive: a real HTTP server that gives tokens for codes, or does what a test tells it. */
+/** The provider of a drive: a real HTTP server that exchanges codes for tokens, or gives the test's answer. */
 
 import type { ServerResponse } from 'node:http'
 import { startAnswering } from './answering-server.ts'

@@ -4,7 +4,7 @@ import { openReads, type ReadAccess } from '../../api/read/read-access.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 
-/** In the order of names. What a test asks nothing of need not be there. */
+/** Devices in the order of names. A test may leave out parts that it does not read. */
 export function openReadsOf(devices: readonly (Pick<Device, 'name'> & Partial<Device>)[]): ReadAccess {
   const made = devices as readonly Device[]
   const active = made.filter(({ log_switch }) => log_switch)

@@ -12,7 +12,7 @@ interface PersonOptions {
   role?: 'user' | 'administrator'
   viewer?: boolean
   name?: string
-  /** Nobody has confirmed the address. */
+  /** The address stays unconfirmed. */
   isUnverified?: boolean
 }
 

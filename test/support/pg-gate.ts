@@ -85,9 +85,9 @@ function connectTo({ host, port }: QuestdbPg): Socket {
   return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
 }
 
-/** Reads what a client sends: a length and a start-up packet, then messages of a letter and a length. */
+/** Parses a client's bytes: a length and a start-up packet, then messages of a letter and a length. */
 function executeCounter(onExecute: () => void): (bytes: Buffer) => void {
-  // An execution of what was prepared, or a query that is text alone.
+  // A prepared execution, or a simple query.
   const statements: (number | undefined)[] = ['E'.charCodeAt(0), 'Q'.charCodeAt(0)]
   let pending: Buffer = Buffer.alloc(0)
   let started = false

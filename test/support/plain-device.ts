@@ -1,4 +1,4 @@
-/** A device of which nothing is set, as analyses and insights see it. */
+/** A device without settings, for analyses and insights. */
 
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import type { InsightsEntry } from '../../query/insights-fleet.ts'

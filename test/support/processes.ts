@@ -66,7 +66,7 @@ function statOf(pid: number): { pid: number; parent: number; group: number } | u
 
 export const until = waitFor
 
-/** The first message of a child process; fails when the child ends without one. */
+/** The first message of a child process. It fails if the child exits without one. */
 export async function messageOf<Message>(child: ChildProcess): Promise<Message> {
   const gaveUp = new AbortController()
   const { signal } = gaveUp

@@ -49,7 +49,6 @@ export function publishedLogger(access: ReadAccess) {
     annotations: {},
     contacts: {},
     stations: { query: {} },
-    // It looks for clients that take nothing, of which there are none.
     events: { ingest: { onStored: () => undefined }, nowMs: () => performance.now(), windowMs: 1, windowBytes: 1024 },
   } as never)
 }

@@ -1,4 +1,4 @@
-/** What QuestDB answers to a statement, as arrays; none for one that is no query. */
+/** QuestDB's rows for a statement, as arrays, or none for other results. */
 
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 

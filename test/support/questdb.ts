@@ -30,7 +30,7 @@ export interface TestCustomValue {
 /** One without PostgreSQL beside it, with its tables in place: the one that the runner lends, unless it is to be the test's own. */
 export async function startQuestdb(t: TestHooks, { isOwn = false } = {}) {
   let found: readonly string[] = []
-  // The last work of all, for those behind one that throws are not done.
+  // This teardown is last, since those after one that throws do not run.
   t.teardown(() => {
     if (found.length > 0) throw new Error(`a list of top rows has a large limit: ${found.join('\n')}`)
   })

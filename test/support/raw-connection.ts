@@ -1,4 +1,4 @@
-/** A connection on which a test says byte by byte what it wants, also what no proper client would send. */
+/** A connection on which a test sends any bytes, including those of faulty clients. */
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

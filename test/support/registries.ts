@@ -1,4 +1,4 @@
-/** All that a node holds in memory of one PostgreSQL, opened together, and what it says of it. */
+/** All of one PostgreSQL's state in a node's memory, opened together, and its values. */
 
 import type pg from 'pg'
 import { openAccounts } from '../../auth/accounts/accounts.ts'
@@ -32,7 +32,7 @@ export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed) {
     pool,
     nowMs,
     log,
-    // Nobody signs in with one.
+    // Sign-in with passwords is unused.
     passwords: { close: async () => undefined } as never,
     devices,
     stations,
@@ -108,7 +108,7 @@ interface KnownIds {
   keys: readonly string[]
 }
 
-/** What these registries let in and show, as a value that can be compared. */
+/** The accepted and shown data of these registries, as a comparable value. */
 export async function stateOf(registries: Registries, known: KnownIds) {
   const { devices, metrics, stations, accounts, keys, acceptedFrom } = registries
   const allPasswords = new Set([...known.passwords.values()].flatMap(passwords => [...passwords]))

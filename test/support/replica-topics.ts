@@ -11,7 +11,7 @@ export type TestTopic = Awaited<ReturnType<ReturnType<typeof createTopics>['open
 let count = 0
 
 export function createTopics(postgres: pg.Pool) {
-  /** Without the lock, which is a matter of other tests. */
+  /** Other tests cover the lock. */
   async function takeOver(replica = 1): Promise<ReplicaTenure> {
     const { rows } = await postgres.query<{ epoch: number }>(
       `INSERT INTO replicas AS known (number, epoch) VALUES ($1, 1)
@@ -22,7 +22,7 @@ export function createTopics(postgres: pg.Pool) {
     return { replica, epoch, holder: `process ${epoch}` }
   }
 
-  /** A topic of its own; states of earlier topics have lost the replica. */
+  /** Opens a separate topic. States of earlier topics have lost the replica. */
   async function openTopic(pool = postgres) {
     const topic = `readings-${++count}`
     /** Returns the state of a process that forwards it. */

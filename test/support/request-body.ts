@@ -8,6 +8,6 @@ export function bodyOf(bytes: Uint8Array): RequestBody {
 
 export function bytesOf(body: RequestBody): Buffer {
   const bytes = Buffer.concat(Array.from(body.pieces(), piece => Buffer.from(piece)))
-  if (bytes.length !== body.length) throw new Error(`${body.length} bytes were told, ${bytes.length} came`)
+  if (bytes.length !== body.length) throw new Error(`${body.length} bytes were announced, ${bytes.length} came`)
   return bytes
 }

@@ -1,4 +1,4 @@
-/** A few content files of every kind, as lines of an import, and the objects that the listing has to make of them. */
+/** A few content files of every kind, as lines of an import, and as the listing's objects. */
 
 const mit = { id: 3, name: 'School of Humanities', url: 'https://learn.example/s/shass' }
 const music = { department_id: '21M', name: 'Music', channel_url: 'https://learn.example/c/music', school: mit }
@@ -95,7 +95,7 @@ export const sampleLines: readonly SampleLine[] = [
     content: 'The full text.',
   },
   { id: 30, created_on: '2026-03-01T10:00:00.000001Z', key: 'a', ...edxRun, content_feature_type: ['lecture notes'] },
-  // Of one moment: the higher id first.
+  // Of two files with one time, the higher id is first.
   { id: 29, created_on: '2026-02-01T00:00:00Z', key: 'b', ...edxRun, edx_module_id: 'block-v1:mitx+type@subs+block@ä' },
   { id: 28, created_on: '2026-02-01T01:00:00+01:00', key: 'a', ...otherRun, content_feature_type: ['Exams'] },
   {

@@ -13,7 +13,7 @@ import { sourceFiles } from './source-regexps.ts'
 interface TracedStatements {
   /** Each once, but for the numbers in it. */
   texts(): Promise<string[]>
-  /** Its plan; a bind is a million. */
+  /** Its plan, with a million for each bind. */
   plan(text: string): Promise<string>
 }
 
@@ -29,7 +29,7 @@ export async function traceStatements(
   const [host = '', port] = setting('pg.net.bind.to').split(':')
   const credentials = { user: setting('pg.user'), password: setting('pg.password') }
   const client = new pg.Client({ host, port: Number(port), ...credentials, database: 'qdb', ssl: false })
-  // Without a listener a QuestDB that is restarted would end the test.
+  // Without a listener, a restart of QuestDB would end the test.
   client.on('error', () => undefined)
   await client.connect()
   t.teardown(() => client.end())
@@ -38,7 +38,7 @@ export async function traceStatements(
   return { ...traced, running: () => firstColumn(client, others) }
 }
 
-/** From here on, by QuestDB's own trace of queries, whichever protocol, thread or process they come by. */
+/** From here on, QuestDB's trace records queries of every protocol, thread and process. */
 export async function traceBy(client: pg.Client, root: string): Promise<TracedStatements> {
   const [settings, enabled] = [join(root, 'conf', 'server.conf'), 'query.tracing.enabled=true\n']
   if (!readFileSync(settings, 'utf8').endsWith(enabled)) {
@@ -82,7 +82,7 @@ export async function hasLongList(statements: TracedStatements, text: string): P
   return lines.some(line => !(Number(/\blo: (\d+)$/.exec(line)?.[1]) <= topRowsMax))
 }
 
-/** Those that have one; what was asked of a table that is gone has no plan. */
+/** Statements with a plan. Statements on a dropped table have none. */
 export async function longLists(statements: TracedStatements): Promise<string[]> {
   const found: string[] = []
   for (const text of await statements.texts()) {

@@ -1,4 +1,4 @@
-/** The whole service as a process of its own, as an operator starts it, with ways to be rude to it. */
+/** The whole service as a separate process, started like an operator does, with functions that disturb it. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ export interface ServiceClient {
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Makes a device and returns its password. */
   addDevice(name: string, more?: Record<string, unknown>): Promise<string>
-  /** Readings as CSV by the admin API, of which all have to be taken. */
+  /** Imports readings as CSV by the admin API, all of which must be accepted. */
   import(csv: string): Promise<void>
   /** The same, whatever becomes of it. */
   postImport(csv: string): Promise<{ status: number; accepted: number; rejected: number }>
@@ -38,7 +38,7 @@ export interface Service extends ServiceClient {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Settings for a test that needs nothing of QuestDB: an address where nobody listens. Its start is most of that of a service. */
+/** Settings for a test without QuestDB, whose start is the longest part of a service's: nothing listens at this address. */
 export const withoutQuestdb = {
   QUESTDB_HTTP: 'http://127.0.0.1:9',
   QUESTDB_PG: 'postgresql://127.0.0.1:9/qdb',
@@ -48,7 +48,7 @@ export const withoutQuestdb = {
 type SharedService = Pick<ServiceClient, 'url' | 'dataDirectory'>
 
 export interface ServiceSettings {
-  /** Used again after a stop; without it the data are in a temporary folder of their own. */
+  /** Used again after a stop. By default the data is in a separate temporary folder. */
   dataDirectory?: string
   /** The directory is new, and not one with a PostgreSQL that has its schema. */
   isFirstStart?: boolean
@@ -58,9 +58,9 @@ export interface ServiceSettings {
 }
 
 /**
- * The one that all test files of a worker share which ask for it, with the settings of `startService`: a start takes four
- * seconds of processor time. It has the devices, accounts and readings of the files before, so a file makes its own, by names
- * that no other file has, and looks at nothing else. What needs settings, an empty service, a kill or a restart starts one.
+ * The service that a worker's test files share, with the settings of `startService`: a start takes four seconds of
+ * processor time. It has the data of earlier files, so each file uses its own unique names and reads nothing else. A
+ * test that needs settings, an empty service, a kill or a restart starts one.
  */
 export async function sharedService(t: TestHooks): Promise<ServiceClient> {
   const shared = await borrow<SharedService>('service')
@@ -73,7 +73,7 @@ const cheapStart = ['--min-semi-space-size=16']
 /** Starts the service on a free port and waits until it listens. */
 export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
   const isFirstStart = settings.isFirstStart === true || settings.environment?.['DATABASE_URL'] !== undefined
-  // Loaded by tests that start a service alone: with what they import, both take most of a second.
+  // Loaded lazily for tests that start a service alone: the import takes most of a second.
   const { dataDirectoryPath } = await import('./databases.ts')
   const { heldText } = await import('./held-answers.ts')
   const dataDirectory = settings.dataDirectory ?? (await dataDirectoryPath(t, isFirstStart))
@@ -88,7 +88,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
   const exited = once(child, 'exit')
-  // By then all that it has written is here, too.
+  // Its output is complete by then.
   const closed = once(child, 'close')
   const servers = () => serverPids(dataDirectory).filter(isRunning)
   const listening = () => /"url":"([^"]+)"[^\n]*"msg":"listening"/.exec(output)?.[1]
@@ -124,7 +124,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   }
 }
 
-/** Of a service that listens, with the token in its data directory; `textOf` reads an answer to a method. */
+/** A client of a listening service, with the token in its data directory. `textOf` reads an answer to a method. */
 function serviceClient(
   { url, dataDirectory }: SharedService,
   textOf: (method: string, answer: Response) => Promise<string>,
@@ -177,7 +177,7 @@ function serviceClient(
 
 async function addDeviceBy(admin: ServiceClient['admin'], device: { name: string }): Promise<string> {
   let answer = await admin('POST', '/devices', device)
-  // On a slow machine a node may be without a lease for a moment.
+  // On a slow machine a node may briefly lose its lease.
   await until('the node takes changes', async () => {
     if (answer.status === 503) answer = await admin('POST', '/devices', device)
     return answer.status !== 503

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL that stands in for an external one: it listens on a port of the loopback. It has the schema of a service, unless it is
- * for a first start.
+ * A PostgreSQL that stands in for an external one: it listens on a port of the loopback. It has a service's schema
+ * unless it is for a first start.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,7 +30,7 @@ export async function startTcpPostgres(t: TestHooks, { isFirstStart = false } = 
     return server
   }
   let server = await start()
-  /** Without a farewell to those who are connected. */
+  /** Connected clients get no message. */
   const restart = async () => {
     await server.stop()
     server = await start()

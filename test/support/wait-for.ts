@@ -1,14 +1,14 @@
-/** How a test waits: for a condition that has a name, and not for a time. */
+/** Tests wait for a named condition and never for a time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Only for hangs: many times what the slowest machine needs. */
+/** The limit only ends a hang: many times the need of the slowest machine. */
 const deadlineMs = 15 * 60_000
 const noticeEveryMs = 60_000
 /** Most conditions ask a database, so the pauses grow with the wait: by a tenth of it. */
 const [pollMsMin, pollMsMax] = [20, 250]
 
-/** Resolves when the condition holds, and fails with the name of what did not happen. A condition that throws fails it too. */
+/** Resolves when the condition holds, else fails with its name. A condition that throws fails it too. */
 export async function waitFor(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   let isOver = false
   let waitedMs = 0

@@ -1,11 +1,11 @@
-/** Each way in of readings to a whole service, so that one reading can be sent by all of them. */
+/** Each write path of a whole service, so that one reading can be sent by all of them. */
 
 import { connectAsync } from 'mqtt'
 import type { TestHooks } from './databases.ts'
 import { basic, type Service } from './service.ts'
 
 type Sent = Record<string, unknown> & { timestamp: number; device: string }
-/** Whether the reading is stored, as its sender is told. */
+/** Whether the sender's response says that the reading is stored. */
 export type Send = (reading: Sent) => Promise<boolean>
 
 function cellOf(value: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * The QuestDB of a worker of the runner. Each test gets it empty, and one at a time. What a test file saves is more than a start:
- * QuestDB has compiled the code of queries by then.
+ * The QuestDB of a worker of the runner. One test at a time gets it empty. This saves more than a start: QuestDB has
+ * compiled the code of queries by then.
  */
 
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export interface LentQuestdb {
   root: string
 }
 
-/** Empty, until the end of the test; undefined without the runner, and while another test of the file has it. */
+/** Empty, until the end of the test. undefined without the runner, and while another test of the file has it. */
 export async function borrowQuestdb(t: TestHooks): Promise<LentQuestdb | undefined> {
   const lent = await borrow<LentQuestdb>('questdb')
   if (lent !== undefined) t.teardown(() => giveBack('questdb'))
@@ -47,7 +47,7 @@ export interface ServiceQuestdb {
   empty(): Promise<void>
 }
 
-/** For services of a test: the one that the runner lends, without the runner one of the test's own. */
+/** For services of a test: the runner's QuestDB, or a separate one without the runner. */
 export async function lendQuestdb(t: TestHooks): Promise<ServiceQuestdb> {
   const { QUESTDB_HTTP, QUESTDB_PG } = (await borrowQuestdb(t)) ?? (await startOwn(t))
   const settings = { QUESTDB_HTTP, QUESTDB_PG }
