@@ -48,7 +48,7 @@ export interface AlertsOptions {
   /** Reports a rule to operators that was disabled because its evaluation threw. */
   noteSetAside: (rule: number, error: Error) => Promise<void>
   devices: AlertDevices
-  /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
+  /** Loads the data that `devices.mayRead` needs of an account. Resolves to a text that changes with it. */
   learnOwner: (account: number) => Promise<string>
   live: Pick<Live, 'latest' | 'silenceOf' | 'hourShareOf'>
   /** Subscribes to durable readings. `onMissed` is called when readings were not passed on. */
@@ -194,7 +194,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
 const { groupWaitMs, groupIntervalMs, repeatMs } = bounds
 const usualWaits: Waits = { groupWaitMs, groupIntervalMs, repeatMs }
 
-/** The caller has checked what its owner may read. */
+/** The caller has checked the owner's permissions. */
 function withOwner(preview: Preview, learnOwner: AlertsOptions['learnOwner']): Preview {
   return {
     ...preview,

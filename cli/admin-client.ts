@@ -19,11 +19,11 @@ export interface AdminClient {
    * Throws a CommandError only without an answer.
    */
   send(method: string, path: string, init?: RequestInit): Promise<Response>
-  /** JSON there and back: the answer has the given shape, or a CommandError says what the server refused. */
+  /** Requests and responses are JSON. The answer has the given shape, or a CommandError has the server's reason. */
   json<Shape>(shape: z.ZodType<Shape>, method: string, path: string, body?: unknown): Promise<Shape>
 }
 
-/** What a refusal of the admin API looks like (RFC 9457); only these parts are shown to a person. */
+/** The shown parts of a refusal of the admin API (RFC 9457). */
 const Problem = z.object({
   title: z.string(),
   detail: z.string().optional(),

@@ -1,4 +1,4 @@
-/** `barograph annotations`: manages what people have written in the charts of devices. */
+/** `barograph annotations`: manages annotations in the charts of devices. */
 
 import { AnnotationPage } from '../api/annotations/annotations.ts'
 import { Annotation } from '../auth/annotations/annotation.ts'

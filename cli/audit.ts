@@ -1,4 +1,4 @@
-/** `barograph audit`: who did what, newest first. */
+/** `barograph audit`: the audit log, newest first. */
 
 import { Option } from 'commander'
 import { AuditPage } from '../auth/audit-page.ts'

@@ -13,7 +13,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-// To strip the types and to compile is a quarter of what barograph status costs.
+// Stripping types and compiling take a quarter of the time of `barograph status`.
 enableCompileCache(join(cacheDirectoryOf(process.env), 'compiled'))
 const { runCommand } = await import('./run.ts')
 const surroundings = { stdin, stdout, stderr, environment: process.env, version: packageVersion() }

@@ -1,4 +1,4 @@
-/** What the commands work with: the server, the streams, the settings. */
+/** The context of commands: the server, the streams, the settings. */
 
 import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
@@ -17,7 +17,7 @@ export interface Surroundings {
 
 export interface CommandContext {
   client: AdminClient
-  /** The same for what lies beside the admin API: paths below `/api`. */
+  /** The same client for paths below `/api` outside of the admin API. */
   apiClient: AdminClient
   streams: Pick<Surroundings, 'stdin' | 'stdout' | 'stderr'>
   environment: Surroundings['environment']

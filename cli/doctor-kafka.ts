@@ -1,4 +1,4 @@
-/** For the doctor: whether Kafka answers, and whether its topics are what the service needs. */
+/** Checks of the doctor: whether Kafka responds, and whether its topics fit the service. */
 
 import { topicWeaknesses } from '../ingest/kafka/check-topics.ts'
 import { connectKafka } from '../ingest/kafka/connect.ts'

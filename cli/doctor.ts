@@ -75,7 +75,7 @@ async function examine(context: CommandContext): Promise<Check[]> {
   return checks
 }
 
-/** Those that were given; our own ones are looked at by way of the service. */
+/** Checks given databases. Managed ones are checked by way of the service. */
 async function checkDatabases(config: Config): Promise<Check[]> {
   const { DATABASE_URL, QUESTDB_HTTP, QUESTDB_PG } = config
   const checks: Check[] = []

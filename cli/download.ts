@@ -22,7 +22,7 @@ export function isTerminal(stream: NodeJS.WritableStream): boolean {
   return 'isTTY' in stream && stream.isTTY === true
 }
 
-/** Still the same text, without what a terminal would obey. */
+/** Escapes control characters of the terminal. */
 async function* shown(lines: Readable): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   for await (const piece of lines) yield printableLines(decoder.decode(piece, { stream: true }))

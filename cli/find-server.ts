@@ -22,7 +22,7 @@ export function findServer(options: ServerOptions, readSettings: () => ServerSet
   }
 }
 
-/** Without the token, for what everybody may ask. */
+/** Requests without the token reach public endpoints only. */
 export function findUrl({ url }: ServerOptions, readSettings: () => ServerSettings): string {
   const found = url === undefined ? urlOf(readSettings()) : originOf(url)
   if (found.startsWith('https:')) trust(readSettings().TLS_CERT)

@@ -15,7 +15,7 @@ export interface Batch {
   lineCount: number
   /** Bytes of the file, as it is stored, that were read so far. */
   fileBytesRead: number
-  /** Of lines that are sent as they are: the decimal mark of their file. */
+  /** The decimal mark of the file, for lines that are sent unchanged. */
   decimal?: DecimalMark | undefined
   /** Where the lines were made from others. */
   mapped?: MappedLines
@@ -39,6 +39,6 @@ export interface LineReject {
   line: number
   code: RejectCode
   reason: string
-  /** Of the line, or the beginning of it. */
+  /** The line, or the beginning of it. */
   text: string
 }

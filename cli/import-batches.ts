@@ -59,7 +59,7 @@ export async function* readBatches(file: string, stdin: Readable, shape: BatchSh
   }
 }
 
-/** Of several files, one. */
+/** Adds the file's name if there are several files. */
 function named(file: string, error: unknown): unknown {
   return error instanceof CommandError ? new CommandError(`${nameOf(file)}: ${error.message}`, error.exitStatus) : error
 }

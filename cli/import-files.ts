@@ -97,7 +97,7 @@ export async function importFiles(
   }
 }
 
-/** Of a batch of lines that cannot be read. */
+/** The answer for a batch of unreadable lines. */
 const nothing: ImportAnswer = {
   accepted: 0,
   replaced: 0,

@@ -5,7 +5,7 @@ import type { ImportAnswer } from '../api/admin/import-answer.ts'
 import { withFile } from './command-error.ts'
 import type { Batch } from './import-batch.ts'
 
-/** What every kind of reject has. */
+/** The common part of all rejects. */
 type Reject = Pick<ImportAnswer['rejects'][number], 'line' | 'reason'> & { code: string }
 
 export interface RejectsFile {

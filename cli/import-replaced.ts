@@ -18,7 +18,7 @@ const carriageReturn = 0x0d
 
 export class RunRows {
   readonly #columns: readonly Column[]
-  /** Of the columns that name the series. */
+  /** The columns that name the series. */
   readonly #names: readonly string[]
   readonly #seen = new SeenRows(rowsMax)
   readonly #numbers = new Map<string, number>()

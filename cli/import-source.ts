@@ -13,7 +13,7 @@ import { printable } from './output.ts'
 
 export interface ImportSource {
   lines: AsyncIterable<Uint8Array>
-  /** Of the file as it is stored, so far. */
+  /** The bytes read of the stored file so far. */
   bytesRead(): number
   /** The file from its beginning, when all lines were read. */
   again(): Promise<ImportSource>
@@ -79,7 +79,7 @@ export function nameOf(file: string): string {
   return file === '-' ? 'the standard input' : printable(file)
 }
 
-/** The sentence for what reading a file has thrown. */
+/** The sentence for an error while reading a file. */
 export function unreadable(file: string, error: unknown): CommandError {
   const name = nameOf(file)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { CommandError, messageOf, withFile } from './command-error.ts'
 
 const FileState = z.object({
-  /** Of the file when it was read; another one is read from its beginning. */
+  /** The size of the file when it was read. A file of another size is read from its beginning. */
   size: z.number(),
   modifiedMs: z.number(),
   /** How many were sent, of those that the file is cut into. */
@@ -23,7 +23,7 @@ type Sent = Pick<z.infer<typeof FileState>, 'batchesSent' | 'accepted' | 'replac
 const nothing: Sent = { batchesSent: 0, accepted: 0, replaced: 0, rejected: 0 }
 
 const State = z.object({
-  /** What else the lines depend on. */
+  /** Other options on which the lines depend. */
   options: z.string(),
   files: z.record(z.string(), FileState),
 })

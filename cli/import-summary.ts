@@ -45,7 +45,7 @@ export function textSummary(summary: ImportSummary): string {
   return lines.map(line => `${printable(line)}\n`).join('')
 }
 
-/** Of an import that was stopped, the last file may hold some. */
+/** The last file of a stopped import may hold some. */
 function filesWithoutRows({ kind, totals, complete }: ImportSummary): string[] {
   const files = complete ? totals.files : totals.files.slice(0, -1)
   return files.filter(file => rowCount(file) === 0).map(({ file }) => `${file}: contains no ${kind}`)

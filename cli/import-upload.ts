@@ -17,7 +17,7 @@ export interface UploadOptions<Answer> {
   client: AdminClient
   /** Below `/api/admin`. */
   path: string
-  /** Of its answer. */
+  /** The schema of its answer. */
   shape: z.ZodType<Answer>
   /** Called before each wait, with the reason for it. */
   onRetry: (reason: string, delayMs: number) => void

@@ -20,7 +20,7 @@ import { presetNames } from './mapping/presets.ts'
 import { printText } from './output.ts'
 
 interface ImportCommandOptions {
-  /** Of readings only. */
+  /** Readings only. */
   createDevices?: boolean
   passwords?: string
   rejects?: string

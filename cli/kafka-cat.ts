@@ -1,4 +1,4 @@
-/** Prints what a topic has as NDJSON, a line for each record of a group, as `docs/kafka.md` describes it. */
+/** Prints the records of a topic as NDJSON, a line for each record of a group, as `docs/kafka.md` describes it. */
 
 import { groupHeaderLength, readGroup } from '../ingest/journal/group.ts'
 import { offsetOf, type RecordFields, readRecord } from '../ingest/journal/record.ts'

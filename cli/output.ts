@@ -1,4 +1,4 @@
-/** What commands print: tables for people, JSON for machines. Nothing of it can move the cursor of a terminal. */
+/** Output of commands: tables for people, JSON for machines. It contains no control characters of the terminal. */
 
 export type Output = Pick<NodeJS.WriteStream, 'write'>
 export type Streams = { stdout: Output; stderr: Output }
@@ -6,7 +6,7 @@ export type Streams = { stdout: Output; stderr: Output }
 /** Controls, separators of lines, lone surrogates, and signs that turn the direction of the text around them. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** A name or a sentence from elsewhere on one line, with what a terminal would obey written as JSON writes it. */
+/** Escapes control characters of an untrusted text, like JSON, on one line. */
 export function printable(text: string): string {
   return text.replace(unprintable, escaped)
 }

@@ -164,7 +164,7 @@ export function createProgram({ version, ...surroundings }: ProgramOptions): Com
   return program.hook('preSubcommand', (_, command) => defineCommand(program, command, surroundings))
 }
 
-/** With all commands defined, for what describes them. */
+/** Defines all commands, for documentation. */
 export async function createWholeProgram(options: ProgramOptions): Promise<Command> {
   const program = createProgram(options)
   for (const command of program.commands) await defineCommand(program, command, options)
@@ -180,7 +180,7 @@ async function defineCommand(program: Command, command: Command, surroundings: S
   )
 }
 
-/** For the help; bin/launch.cjs starts the service itself, without what the command line loads. */
+/** Defines it for the help only. bin/launch.cjs starts the service without loading the command line. */
 function defineStart(command: Command): void {
   command
     .allowExcessArguments()

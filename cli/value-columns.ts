@@ -21,7 +21,7 @@ export class ValueColumns {
     }
   }
 
-  /** Of a batch that has a header. */
+  /** Requires a batch that has a header. */
   noteBatch({ body, linesAt }: Batch): void {
     const lineOf = (start: number, end: number) => body.toString('utf8', start, end).trimEnd()
     const header = lineOf(0, linesAt)

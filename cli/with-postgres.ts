@@ -7,7 +7,7 @@ import { CommandError } from './command-error.ts'
 
 const queryTimeoutMs = 30_000
 
-/** Ends statements after 30 seconds, unless it is to wait for what takes long. */
+/** Ends statements after 30 seconds, unless the caller allows long ones. */
 export async function withPostgres<Result>(
   { DATABASE_URL }: Pick<Config, 'DATABASE_URL'>,
   use: (client: pg.Client) => Promise<Result>,

@@ -55,7 +55,7 @@ export function App() {
   )
 }
 
-/** Two devices are two pages, as are two stations; what follows `/admin/` is for that page to look at. */
+/** Two devices are two pages, as are two stations. The page itself handles the rest after `/admin/`. */
 function keyOf(route: Route): string {
   if (route.page === 'station') return `station ${route.sn}`
   return route.page === 'device' ? `device ${route.name}` : route.page

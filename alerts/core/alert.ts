@@ -1,4 +1,4 @@
-/** An alert: what one rule has found of one device, from pending to resolved. */
+/** An alert: the findings of one rule on one device, from pending to resolved. */
 
 import { z } from 'zod'
 import { severities } from './rule.ts'

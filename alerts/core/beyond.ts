@@ -20,7 +20,7 @@ const nothing: Sight = { side: 'unknown', value: Number.NaN }
 
 type Of<Kind extends Condition['kind']> = Extract<Condition, { kind: Kind }>
 
-/** Of an observation that is not late, at this effective time. */
+/** The sight of an observation that is not late, at this effective time. */
 export function sightOf(condition: Condition, state: PairState, observation: Observation, atMs: number): Sight {
   switch (observation.kind) {
     case 'reading':

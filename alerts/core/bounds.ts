@@ -5,7 +5,7 @@ export const bounds = {
   channelsPerOwner: 100,
   channelsPerRule: 16,
   silencesPerOwner: 1000,
-  /** Of rules with devices that they cover. */
+  /** Rules with devices that they cover. */
   pairsMax: 1_000_000,
   /** The most of these pairs that the rules of an ordinary account have. */
   pairsPerOwner: 100_000,
@@ -16,7 +16,7 @@ export const bounds = {
   groupWaitMs: 30_000,
   groupIntervalMs: 300_000,
   repeatMs: 14_400_000,
-  /** That a message names. */
+  /** The limit of devices that a message names. */
   namedDevicesMax: 20,
   previewDevicesMax: 200,
   previewDaysMax: 366,

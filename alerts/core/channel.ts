@@ -1,4 +1,4 @@
-/** What a channel is: where notifications go, by kind. */
+/** A channel: the target of notifications, by kind. */
 
 import { z } from 'zod'
 import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
@@ -99,7 +99,7 @@ export type ChannelChange = z.infer<typeof ChannelChange>
 
 const disabledReasons = ['gone', 'failing', 'unsubscribed', 'crashed'] as const
 
-/** As it is shown: addresses and other secrets are not in it. */
+/** The public form of a channel, without addresses and other secrets. */
 export const Channel = z.object({
   id: z.int(),
   /** An account; null: of the service. */

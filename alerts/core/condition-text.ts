@@ -1,11 +1,11 @@
-/** What a rule looks at, in words: of pages, in the units that a person has chosen, and of notifications. */
+/** The condition of a rule in words: on pages in the chosen units, and in notifications. */
 
 import { countOf } from '../../analytics/findings/value-words.ts'
 import type { Condition, ServiceFact } from './condition.ts'
 
 /** How a metric is called, and how its values are written. */
 export interface MetricWords {
-  /** As a sentence begins with it, and as it stands within one. */
+  /** The name at the beginning of a sentence, and within one. */
   name(metric: string): string
   nameWithin(metric: string): string
   value(value: number, metric: string): string

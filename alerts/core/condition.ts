@@ -60,7 +60,7 @@ const SiteSilent = z.strictObject({
   after_seconds: afterSeconds,
 })
 
-/** What the service says of itself. */
+/** Facts about the service itself. */
 export const serviceFacts = [
   'questdb_away',
   'forwarding_late',
@@ -76,7 +76,7 @@ const Service = z.strictObject({
   fact: z.enum(serviceFacts),
   /** Until the disk is full. */
   days: z.number().min(0).max(365).optional(),
-  /** Of the journal. */
+  /** The journal's share. */
   share: share.optional(),
 })
 

@@ -41,7 +41,7 @@ export const DeliveryDetails = Delivery.extend({
 })
 export type DeliveryDetails = z.infer<typeof DeliveryDetails>
 
-/** Of an attempt that was made for the request. */
+/** The answer to the request's attempt. */
 export const AttemptAnswer = z.object({
   outcome: z
     .enum(['delivered', 'written', 'failed', 'gone'])

@@ -4,7 +4,7 @@ import type { DeviceQuality } from './suspect-share.ts'
 
 export interface AlertDevice {
   readonly number: number
-  /** As it stands in the tables of readings. */
+  /** Symbol in the tables of readings. */
   readonly symbol: string
   readonly name: string
   readonly tags: readonly string[]
@@ -24,6 +24,6 @@ export interface AlertDevices {
   isAdministrator(owner: number | null): boolean
   /** Where the values of a metric stand in a stored reading: in a built-in column, or as a series of the device's own. */
   seriesOf(device: number, metric: string): { readonly column: number } | { readonly series: number } | undefined
-  /** What its readings of these metrics are judged by; undefined for a device that is not there. */
+  /** The criteria for readings of these metrics, or undefined for a missing device. */
   qualityOf(device: number, metrics: readonly string[]): DeviceQuality | undefined
 }

@@ -1,4 +1,4 @@
-/** What the service knows of itself, for rules of its operators. */
+/** Facts about the service itself, for rules of its operators. */
 
 import type { Condition, ServiceFact } from './condition.ts'
 

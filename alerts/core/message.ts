@@ -1,4 +1,4 @@
-/** What a notification says: all channels render it. */
+/** The content of a notification, which all channels render. */
 
 import type { Condition } from './condition.ts'
 import type { Severity } from './rule.ts'
@@ -21,7 +21,7 @@ export interface MessageAlert {
   fired_at: string
   resolved_at: string | null
   acknowledged_by: string | null
-  /** Of the page of the device, or of the alerts. */
+  /** The URL of the page of the device, or of the alerts. */
   url: string
 }
 
@@ -32,13 +32,13 @@ export interface Message {
   rule: { id: number; name: string; severity: Severity; note: string; condition: Condition }
   /** Tag and value of the group; null without grouping. */
   group: { tag: string; value: string } | null
-  /** Of the group; those that are silenced are in no other count. */
+  /** Counts of the group. Silenced alerts are in no other count. */
   counts: { firing: number; resolved: number; flapping: number; silenced: number }
-  /** Those that are counted and not named. */
+  /** Devices that are counted and not named. */
   devices_left_out: number
   /** News first, then by time, latest first. */
   alerts: MessageAlert[]
-  /** Of the page of the rule's alerts. */
+  /** The URL of the page of the rule's alerts. */
   url: string
 }
 

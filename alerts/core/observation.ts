@@ -17,9 +17,12 @@ export type Observation =
       readonly receiptMs: number
       readonly value: number
     }
-  /** Of a device whose last reading was at `lastMs`: it counts as silent from `dueMs` on. */
+  /** A device whose last reading was at `lastMs` counts as silent from `dueMs` on. */
   | { readonly kind: 'tick'; readonly nowMs: number; readonly lastMs: number; readonly dueMs: number }
-  /** Of a full hour, which counts then: the share of the expected readings, or of suspect ones (1 with a flat line); NaN: not known. */
+  /**
+   * A full hour, effective at its end: the share of the expected readings, or of suspect ones (1 with a flat line), or
+   * NaN if unknown.
+   */
   | { readonly kind: 'hour'; readonly hourMs: number; readonly share: number }
   /** Until the battery is empty, at least; NaN: not known. */
   | { readonly kind: 'days'; readonly atMs: number; readonly days: number }
@@ -27,7 +30,7 @@ export type Observation =
   | { readonly kind: 'unusual'; readonly hourMs: number; readonly shift: number }
   /** How many devices of the selector are silent, of how many. */
   | { readonly kind: 'site'; readonly nowMs: number; readonly silent: number; readonly devices: number }
-  /** Of the service itself. */
+  /** A fact about the service itself. */
   | {
       readonly kind: 'fact'
       readonly nowMs: number

@@ -36,7 +36,7 @@ function rawTimeMs(observation: Exclude<Observation, { kind: 'tick' }>): number 
   }
 }
 
-/** Of a clock that is ahead, the receipt. */
+/** The time of receipt if the clock is ahead. */
 function receivedMs({ timeUs, receiptMs }: { timeUs: number; receiptMs: number }): number {
   return Math.min(timeUs / 1000, receiptMs)
 }

@@ -17,7 +17,7 @@ export interface PairState {
   readonly atMs: number
   /** The last value, difference, share or count of seconds; NaN without. */
   readonly value: number
-  /** Of the last changes between firing and not, at most seven. */
+  /** The last changes between firing and not, at most seven. */
   readonly changesMs: readonly number[]
   readonly flapping: boolean
   /** For a rule on a change. */

@@ -15,7 +15,7 @@ const TagKey = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be the key of a 
 
 const fields = {
   name: plainText({ min: 1, max: 64 }),
-  /** Null for what the service says of itself. */
+  /** Null for facts about the service itself. */
   selector: Selector.nullable(),
   condition: Condition,
   for_seconds: durationSeconds,
@@ -29,7 +29,7 @@ const fields = {
   /** The key of the tag by whose values notifications are grouped. */
   group_by: TagKey.nullable(),
   enabled: z.boolean(),
-  /** What to do; it is shown in notifications. */
+  /** Instructions, shown in notifications. */
   note: plainText({ max: 1024 }),
 }
 
@@ -66,7 +66,7 @@ export interface Rule extends NewRule {
   readonly created_at: string
 }
 
-/** What its evaluation depends on. */
+/** The fields that the rule's evaluation depends on. */
 export type RuleCore = Pick<Rule, 'condition' | 'for_seconds' | 'keep_firing_seconds'>
 
 /** Alerts are of a device each, but for rules of a whole selector or of the service: theirs have this number. */

@@ -34,7 +34,7 @@ function isInWindow({ days, from, until }: WeeklyWindow, day: number, minute: nu
   return (days.includes(day) && minute >= fromMinute) || (days.includes(dayBefore) && minute < untilMinute)
 }
 
-/** Of a day number; day 0 was a Thursday. */
+/** The weekday of a day number. Day 0 was a Thursday. */
 function weekday(day: number): number {
   return ((((day + 3) % 7) + 7) % 7) + 1
 }

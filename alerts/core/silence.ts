@@ -44,7 +44,7 @@ export type Silence = z.infer<typeof Silence>
 /** How far the local clock is ahead of UTC at a moment, both in milliseconds. */
 export type OffsetMs = (timeMs: number) => number
 
-/** What of a silence decides. */
+/** The fields of a silence that decide. */
 export interface Silencing {
   id: number
   /** Null: of administrators, for alerts of all rules. */
@@ -95,8 +95,8 @@ export interface ActiveSilence {
 }
 
 /**
- * Of silences, which one an alert has at this moment; the one that ends last. An alert without a device is silenced by one
- * that selects all devices that its rule selects.
+ * The silence of an alert at this moment, the one that ends last. An alert without a device is silenced by one that
+ * selects all devices of its rule.
  */
 export function createSilencer(
   silences: readonly Silencing[],
@@ -126,7 +126,7 @@ function liesWithin(inner: Selector, outer: Selector): boolean {
   return 'tags' in inner && outer.tags.every(tag => inner.tags.some(wanted => wanted === tag || isAnyOf(tag, wanted)))
 }
 
-/** Of `key:*`, any tag of the key. */
+/** `key:*` matches any tag of the key. */
 function isAnyOf(match: string, tag: string): boolean {
   return match.endsWith(':*') && tag.startsWith(match.slice(0, -1))
 }

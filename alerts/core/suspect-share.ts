@@ -13,14 +13,14 @@ import type { Condition } from './condition.ts'
 export const hourMs = 3_600_000
 export const suspectWindowMs = 24 * hourMs
 
-/** Of one device, at ascending times. */
+/** Readings of one device, at ascending times. */
 export interface SuspectWindow {
   readonly timesMs: Float64Array
   /** By metric; NaN where missing. */
   readonly values: readonly Float64Array[]
 }
 
-/** What readings of a device are judged by. */
+/** The criteria for suspect readings of a device. */
 export interface DeviceQuality {
   /** Its interval as configured; null: by its readings. */
   readonly expectedMs: number | null
@@ -52,7 +52,7 @@ export function suspectShare(window: SuspectWindow, fromMs: number, quality: Dev
   return rows.isStill ? Number.NaN : rows.share()
 }
 
-/** Of the readings that have one of the metrics. */
+/** Times of the readings that have one of the metrics. */
 function timesOf({ timesMs, values }: SuspectWindow): Float64Array {
   return timesMs.filter((_, row) => values.some(column => !Number.isNaN(column[row] as number)))
 }
@@ -68,7 +68,7 @@ class Rows {
     this.#isSuspect = new Uint8Array(length)
   }
 
-  /** Of one metric. */
+  /** Records the flags of one metric. */
   note(flags: Uint8Array): void {
     for (let row = 0; row < flags.length; row++) {
       if (flags[row] !== flagMissing) this.#isThere[row] = 1

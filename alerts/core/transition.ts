@@ -64,7 +64,10 @@ function advance(rule: RuleCore, state: PairState, time: ObservedTime, { side }:
   }
 }
 
-/** Of a pair that flaps, an alert is open already. Readings of a clock that is ahead may all count at one receipt: alerts differ. */
+/**
+ * A pair that flaps has an open alert already. Readings of a clock that is ahead may all count at one receipt, so the
+ * alerts differ.
+ */
 function begun(rule: RuleCore, state: PairState, observedAt: ObservedTime): Step {
   const sinceMs = Math.max(observedAt.sinceMs, (state.changesMs.at(-1) ?? Number.NEGATIVE_INFINITY) + 1)
   const time = { ...observedAt, atMs: Math.max(observedAt.atMs, sinceMs) }

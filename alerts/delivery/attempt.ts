@@ -46,7 +46,10 @@ export function shownAnswer(text: string, secrets: readonly string[]): string {
 /** Shorter steps of a path, such as `api`, are in many texts and keep no secret. */
 const stepLengthMin = 6
 
-/** A secret, and of an address also its path, the steps of that, and what its query and fragment hold; as written and decoded. */
+/**
+ * The secret. For an address, its path, the steps of the path, and the parts of its query and fragment, as written and
+ * decoded.
+ */
 function partsOf(secret: string): string[] {
   const url = URL.parse(secret)
   if (url === null) return secret === '' ? [] : [secret]

@@ -1,4 +1,4 @@
-/** A notification in words: a title, a line for each alert, and what stands below them. */
+/** A notification in words: a title, a line for each alert, and a footer. */
 
 import { conditionText } from '../core/condition-text.ts'
 import type { Message } from '../core/message.ts'

@@ -15,7 +15,7 @@ const waitsMs = [
   20 * hourMs,
   24 * hourMs,
 ]
-/** By chance, so that what failed together does not come again together. */
+/** The delay is random, so that simultaneous failures are not retried together. */
 const spread = 0.1
 
 /** From a failed attempt, counted from 1, to the next one; undefined where none follows. `random` is from 0 to 1. */

@@ -1,6 +1,6 @@
 /**
- * Commits what the engine says, one lot after the other: until PostgreSQL has taken one, it is tried again, under the same number. It
- * also keeps up to when all that was received is committed.
+ * Commits the engine's changes in batches: a failed one is retried under the same number until PostgreSQL has accepted
+ * it. It also tracks the time up to which all received readings are committed.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -105,7 +105,7 @@ export class BatchWriter {
     evaluatedUntilMs: number | undefined,
   ): Promise<Part | undefined> {
     const { store, log, signal, retryMs = 1000 } = this.#options
-    // Of other changes than the batch before.
+    // The batch has other changes than the one before.
     const batch = ++this.#batch
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {

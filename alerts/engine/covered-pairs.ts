@@ -1,4 +1,4 @@
-/** Rules with the devices that they cover: a pair of both is what fires. */
+/** Rules with the devices that they cover. A pair of both can fire. */
 
 import type { PairState } from '../core/pair.ts'
 import { customColumn, type EngineRule } from './engine-rule.ts'

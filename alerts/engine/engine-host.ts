@@ -1,4 +1,4 @@
-/** Entry point of this folder: evaluates rules while this process is the one that does, and knows of rules and devices what changes. */
+/** Entry point of this folder: evaluates rules while this process is the leader, and receives changes of rules and devices. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'

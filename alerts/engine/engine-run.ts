@@ -199,7 +199,7 @@ export class EngineRun {
     this.#isMissing = true
   }
 
-  /** New, or changed in what its evaluation depends on. */
+  /** Sets a new rule, or one whose evaluation has changed. */
   setRule(rule: Rule, change: CoverageChange): void {
     this.#feed.rule(rule)
     this.coverageChanged(rule, change)

@@ -72,7 +72,10 @@ export class Engine {
     this.postTransitions()
   }
 
-  /** While one is on its way, what changes joins the next one; only a full one follows at once, for PostgreSQL not to wait for it. */
+  /**
+   * While a request is in flight, further transitions join the next one. Only a full one follows at once, so that
+   * PostgreSQL need not wait.
+   */
   postTransitions(all = false): void {
     const isFull = this.#evaluator.queue.length >= transitionsMax
     if (this.#onTheirWay >= (isFull ? 2 : 1)) return

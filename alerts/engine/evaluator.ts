@@ -28,7 +28,7 @@ export class Evaluator {
     return this.#covered.count
   }
 
-  /** New, or in place of the one of this id. What fires goes on firing until the next observation. */
+  /** Adds or replaces the rule of this id. Firing alerts continue until the next observation. */
   setRule(rule: EngineRule): void {
     const before = this.#covered.rule(rule.id)
     if (before === undefined) {

@@ -1,4 +1,4 @@
-/** The rules that are evaluated, which devices each covers, and what changes of both. */
+/** The evaluated rules, the devices of each, and the changes of both. */
 
 import { metricOf } from '../core/condition.ts'
 import type { AlertDevices } from '../core/devices.ts'
@@ -11,7 +11,7 @@ export interface KnownRulesOptions {
   readonly readRules: () => Promise<readonly Rule[]>
   /** Changes of the present rules; it shows missed notifications. */
   readonly readVersions: () => Promise<readonly { id: number; version: number; enabled: boolean }[]>
-  /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
+  /** Loads the data that `devices.mayRead` needs of an account. Resolves to a text that changes with it. */
   readonly learnOwner: (account: number) => Promise<string>
   readonly pairsMax?: number
   readonly pairsPerOwner?: number
@@ -119,7 +119,7 @@ export class KnownRules {
     this.#follower()?.setRule(rule, change)
   }
 
-  /** One rule a time, since what its owner may read changes without a word, as do the cadences of devices. */
+  /** One rule at a time, since permissions of owners and cadences of devices change without a notice. */
   async selectAgain(): Promise<void> {
     const ids = [...this.#rules.keys()]
     const id = ids[this.#next.rule % ids.length]

@@ -19,7 +19,7 @@ export interface EngineReading extends ReadingValues {
 export interface Replay {
   /** Restricts the observation to these rules. */
   readonly rules?: ReadonlySet<number> | undefined
-  /** Older readings are what a change is measured against, and change no state. */
+  /** Older readings are the base of changes and change no state. */
   readonly warmBeforeUs: number
   /** Time of the observations, epoch milliseconds: a condition that held before its rule began opens an alert now. */
   readonly fromMs?: number | undefined
@@ -61,7 +61,7 @@ function observationOf({ timeUs, receiptMs }: EngineReading, value: number): Obs
   return { kind: 'reading', timeUs, receiptMs, value }
 }
 
-/** A pair without a state has seen what its device has. */
+/** A pair without a state starts from its device's readings. */
 function idleOf({ seenUs, lastMs }: CoveredDevice): PairState {
   return { ...idlePair, seenUs, atMs: lastMs }
 }

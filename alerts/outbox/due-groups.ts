@@ -1,4 +1,4 @@
-/** Groups that are due, and what each is about. */
+/** Due groups and their subjects. */
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -80,8 +80,8 @@ export async function postponeGroup(database: Database, id: string, dueMs: numbe
 }
 
 /**
- * First notifications of what fired before the start: their wait has begun in a process that ended, and each further start would
- * begin with it again.
+ * First notifications of alerts from before the start. Their wait began in an ended process, and each restart would
+ * begin it again.
  */
 export async function hastenFirst(
   database: Database,

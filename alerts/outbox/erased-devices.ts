@@ -68,7 +68,7 @@ interface StepRow {
   claimedMs: number | null
 }
 
-/** A delivery in flight ends before, at most when its claim does; what its receiver answers goes too. */
+/** A delivery in flight ends before, at most when its claim does. Its receiver's answer is erased too. */
 async function forgetAnswers({ pool, nowMs }: ForgetOptions, forgotten: readonly Forgotten[]): Promise<void> {
   const claims = forgotten.filter(({ claimedMs }) => claimedMs !== null)
   const ids = claims.map(({ id }) => id)

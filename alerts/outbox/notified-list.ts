@@ -46,7 +46,7 @@ export class NotifiedList {
     else this.#news.add(member)
   }
 
-  /** Of all notified alerts. */
+  /** The number of all notified alerts. */
   size(): number {
     return this.counts.firing + this.counts.flapping + this.counts.resolved
   }

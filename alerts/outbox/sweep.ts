@@ -22,7 +22,7 @@ const rowsMax = 5_000
 
 const unnotified = 'NOT EXISTS (SELECT FROM alert_group_alerts WHERE alert_id = alerts.id)'
 
-/** Table, key and which rows, by the time at $1. What belongs to a row goes with it. */
+/** Table, key and condition on the time at $1. Dependent rows are deleted too. */
 const steps: readonly { table: string; from?: string; where: string }[] = [
   { table: 'alert_notifications', where: "state <> 'waiting' AND ended_at <= $1::timestamptz - interval '30 days'" },
   {

@@ -137,7 +137,7 @@ function evaluatorOf(
     evaluator.cover(id, covered)
   }
   for (const { number, afterMs, lastMs } of devices) {
-    // Of a device with a later reading, the last one before is not known.
+    // The last reading before is unknown for a device with a later one.
     const lastBeforeMs = lastMs < readFromMs ? lastMs : Number.NaN
     const silence = { lastMs: lastBeforeMs, lateSeconds: afterMs / 1000, freshSeconds: 0 }
     evaluator.setDevice({ number, seenUs: Number.NaN, ...silence })

@@ -29,7 +29,7 @@ type PreviewOutcome =
   | { readonly ok: false; readonly code: 'PREVIEW_TOO_LARGE'; readonly days: number }
 
 export interface Preview {
-  /** Throws what reading has thrown, or the reason of the signal. */
+  /** Throws the error of the read, or the reason of the signal. */
   run(asked: AskedPreview, signal: AbortSignal): Promise<PreviewOutcome>
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export function createPreview(options: PreviewOptions): Preview {
   const running = new Map<number | null, number>()
   let previews = 0
 
-  /** False where there is no room for one more of this person. */
+  /** Returns false when this person has reached the limit. */
   function begin(account: number | null): boolean {
     const own = running.get(account) ?? 0
     if (previews >= limits.previewsMax || own >= limits.previewsEachMax) return false
@@ -85,7 +85,7 @@ export function createPreview(options: PreviewOptions): Preview {
     for await (const piece of options.readings(plan.reads, signal)) {
       signal.throwIfAborted()
       if (piece.length === 0) continue
-      // Of several metrics, each takes its room.
+      // Each of several metrics takes its room.
       readings += piece.length * Math.max(1, piece.values.length)
       const reachedMs = (piece.timesUs.at(-1) as number) / 1000
       if (readings > limits.readingsMax || performance.now() > endMs) {

@@ -73,7 +73,7 @@ export async function readEvents(
   database: Database,
   { id, state, opened_at, fired_at, value }: Pick<AlertRow, 'id' | 'state' | 'opened_at' | 'fired_at' | 'value'>,
 ): Promise<AlertEventRow[]> {
-  // That it fired is written when it is over, and came first.
+  // The firing event is written at its end and dated first.
   const text = `SELECT at, kind, details FROM alert_events WHERE alert_id = $1
     ORDER BY at DESC, kind = 'firing', id DESC LIMIT $2`
   const values = [id, eventsMax]

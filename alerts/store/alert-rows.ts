@@ -1,4 +1,4 @@
-/** The rows of alerts with what their rules say. */
+/** The rows of alerts with the texts of their rules. */
 
 import type { AlertRow, AlertState } from '../core/alert.ts'
 import type { Rule, Severity } from '../core/rule.ts'

@@ -112,7 +112,7 @@ async function write(
   await lockChannels(transaction, [...rules.keys()])
   const open = await openAlerts(transaction, pairs)
   const planned = pairs.flatMap(pair => changesOf(pair, pair.effects, open.get(keyOf(pair)), pair.openedMs))
-  // Of a rule that is disabled or removed nothing begins any more, and all has ended with it.
+  // A disabled or removed rule begins nothing, and all of its alerts have ended with it.
   const written = await writeChanges(transaction, planned.filter(isLive), nowMs)
   await savePairs(transaction, pairs.filter(isLive), nowMs)
   await queueChanges(transaction, written, groupValueOf, { nowMs, waits })

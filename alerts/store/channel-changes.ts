@@ -1,4 +1,4 @@
-/** Changes of channels: each with its row in the audit, and with what becomes of what waits for one that ends. */
+/** Changes of channels: each with its row in the audit log, and with its effect on pending notifications of an ended channel. */
 
 import type pg from 'pg'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
@@ -26,7 +26,7 @@ import { changedSettings, partSettings, type Settings, settingsOf, targetFault }
 
 export interface ChannelChanges {
   add(who: Owner, channel: NewChannel, actor: string): Promise<ChannelOutcome<IssuedChannel>>
-  /** One that is disabled gets nothing of what waits for it, later either. */
+  /** A disabled channel never gets its pending notifications. */
   change(who: Owner, id: number, change: ChannelChange, actor: string): Promise<ChannelOutcome<Channel>>
   /** Rules no longer have it. */
   remove(who: Owner, id: number, actor: string): Promise<ChannelOutcome>

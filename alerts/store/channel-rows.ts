@@ -96,7 +96,7 @@ export async function countChannels(database: Transaction, owner: number | null)
   return (await database.query<{ count: number }>(text, [owner])).rows[0]?.count ?? 0
 }
 
-/** It is part of what encrypts the secrets, so it is known before the row is there. */
+/** The id is part of the encryption of the secrets, so it is known before the row exists. */
 export async function nextChannelId(transaction: Transaction): Promise<number> {
   const text = "SELECT nextval(pg_get_serial_sequence('alert_channels', 'id'))::int AS id"
   return only((await transaction.query<{ id: number }>(text)).rows).id

@@ -1,4 +1,4 @@
-/** Changes of rules in a transaction, with what follows for alerts. */
+/** Changes of rules in a transaction, with their effects on alerts. */
 
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'

@@ -10,7 +10,7 @@ export interface Battery {
 }
 
 const dayMs = 86_400_000
-/** Of a cell in the cold, from which the curves are away by 20 K. */
+/** Voltage per kelvin of a cell in the cold. The curves are measured at 20 K. */
 const voltsPerDegree = 0.001
 const curveDegrees = 20
 

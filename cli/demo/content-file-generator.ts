@@ -63,7 +63,6 @@ export function* generateContentFiles(options: GeneratorOptions): Generator<Gene
   }
 }
 
-/** As one NDJSON text. */
 export function contentFileLines(files: Iterable<GeneratedFile>): string {
   let text = ''
   for (const file of files) text += `${JSON.stringify(file)}\n`

@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface DeliveryRequest {
-  /** Of the sender, for faults. */
+  /** The sender's name, for faults. */
   name: string
   method: 'PUT' | 'POST'
   path: string
-  /** Of HTTP Basic. */
+  /** The user of HTTP Basic. */
   user: string
   password: string
   /** JSON. */

@@ -12,7 +12,7 @@ export interface PastStation extends Pick<Station, 'name' | 'stepMs'> {
 
 export interface History {
   text: string
-  /** Of lines, the header aside. */
+  /** The number of lines without the header. */
   count: number
 }
 

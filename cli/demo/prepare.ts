@@ -38,7 +38,7 @@ async function ensureDevice(client: AdminClient, station: Station, state: DemoSt
   return true
 }
 
-/** What lies between the end of the last run and now; at the first run months. */
+/** The time from the end of the last run to now, months at the first run. */
 export function missingHistory(state: DemoState, startedMs: number, nowMs: number): History {
   return historyCsv(
     stations.map(station => {

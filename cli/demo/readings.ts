@@ -1,4 +1,4 @@
-/** What a device of the demo measures at any time: the same for its history and for its live readings. */
+/** A model of a demo device at any time, shared by its history and its live readings. */
 
 import { batteryAt } from './battery.ts'
 import { bellAt, seedOf, wanderAt } from './noise.ts'
@@ -77,7 +77,7 @@ function ofOtherDay(air: Measurement, degrees: number, seed: number, timeMs: num
   }
 }
 
-/** What fronts change of the pressure, in hPa. */
+/** The change of pressure by fronts, in hPa. */
 function frontAt(seed: number, timeMs: number): number {
   const hours = timeMs / hourMs
   return 5 * wanderAt(seed + 4, hours, 70) + 1.5 * wanderAt(seed + 5, hours, 21)

@@ -6,7 +6,7 @@ import type { RecordedStation } from './stations.ts'
 import type { Measurement } from './weather.ts'
 
 export interface Replay {
-  /** What the station measured whole rounds of its record before that time, between two of its lines if need be. */
+  /** Measurements from the record, repeated in whole rounds and interpolated between two lines. */
   at(timeMs: number): Measurement
   /** One round of the record: a day, or a year, from `startMs` on. */
   startMs: number

@@ -1,4 +1,4 @@
-/** Models of the air in a house: what people, a compressor and the sun do to it. */
+/** Models of the air in a house: effects of people, a compressor and the sun. */
 
 import { wanderAt } from './noise.ts'
 import { bounded, hourOfDay, type Weather } from './weather.ts'

@@ -27,7 +27,7 @@ export interface DemoServiceOptions {
   dataDirectory: string
   environment: Record<string, string | undefined>
   signal: AbortSignal
-  /** Gets what the service logs, a sentence at a time. */
+  /** Receives the service's log, a sentence at a time. */
   onLine: (sentence: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** The eight devices of the demo: three replay what a real station measured, five follow a simple model. */
+/** The eight devices of the demo: three replay the record of a real station, five follow a simple model. */
 
 import type { Profile } from '../../auth/devices/device-profile.ts'
 import type { Battery } from './battery.ts'
@@ -15,7 +15,7 @@ interface Place {
   tags: readonly string[]
   expected_interval_seconds: number
   profile: Profile
-  /** Of its history, from one reading to the next, and how long it is at the first start. */
+  /** The interval of its history, and its length at the first start. */
   stepMs: number
   historyDays: number
 }
@@ -31,7 +31,7 @@ export interface RecordedStation extends Place {
 }
 
 export interface ModelledStation extends Place {
-  /** Of the weather; those without one share it. */
+  /** The region of its weather. Devices without one share it. */
   region?: number
   /** Without one it is outdoors. */
   room?: Room
@@ -46,7 +46,7 @@ export type Station = RecordedStation | ModelledStation
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** Of most: the live sensors only send more. */
+/** Most devices use these. The live sensors only send more. */
 const usual = { expected_interval_seconds: 300, stepMs: 5 * minuteMs, historyDays: 90 }
 const hourly = { expected_interval_seconds: 3600, stepMs: hourMs, historyDays: 365, fileStepMs: hourMs }
 const atHome = 'site:home'

@@ -55,7 +55,7 @@ function kindOf(format: TimeFormat, text: string): DateKind {
   const parts = dayPartsIn(text)
   if (parts === undefined) return undefined
   const { first, second, hasLongYear } = parts
-  // Of a short year, `auto` does not know whether it comes first.
+  // The position of a short year is unknown to `auto`.
   if (format === 'auto' && !hasLongYear) return 'any'
   if (isMonth(first) && isMonth(second)) return first === second ? 'equal' : 'any'
   if (isMonth(second)) return 'dmy'
@@ -74,7 +74,7 @@ function decided(order: DayOrder, place: string, columns: TableColumns): Settled
   return { order, notice: `dates are read as ${names[order]}, because of ${place}` }
 }
 
-/** Of the mapping or the preset. */
+/** The day order of the mapping or the preset. */
 function usualOrder({ timeFormat }: TableColumns): DayOrder | undefined {
   return timeFormat === 'mdy' || timeFormat === 'dmy' ? timeFormat : undefined
 }

@@ -195,7 +195,7 @@ class AssumedUnits {
 const statements = '# DDL\n'
 const data = '# DML\n'
 
-/** What `influx_inspect export` writes before the data, such as `CREATE DATABASE`, becomes comments. */
+/** Statements of `influx_inspect export` before the data, such as `CREATE DATABASE`, become comments. */
 function commentStatements(chunk: Buffer): void {
   const from = chunk.subarray(0, headingBytesMax).indexOf(statements)
   const end = chunk.subarray(0, headingBytesMax).indexOf(data)

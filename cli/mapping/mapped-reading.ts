@@ -10,7 +10,7 @@ export interface MappedReading {
   readonly timeUs: number
   /** By metric, in the order of the table; NaN for a missing one. */
   readonly values: Float64Array
-  /** Of metrics without a column, by their names. */
+  /** Metrics without a column, by their names. */
   readonly custom?: Map<string, number> | undefined
 }
 
@@ -42,7 +42,7 @@ export function metricNamed(text: string): string | undefined {
   return name === undefined ? undefined : (catalogueEntry(name)?.name ?? name)
 }
 
-/** As a line of NDJSON, for the service. */
+/** Formats a line of NDJSON for the service. */
 export function lineOf({ device, timeUs, values, custom = new Map() }: MappedReading): string {
   const fields = metrics.map((metric, index) => {
     const value = values[index] as number

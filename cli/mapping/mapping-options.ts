@@ -9,11 +9,11 @@ import { type Layout, ownLayout, type PresetName, presets } from './presets.ts'
 export interface MappingOptions {
   preset: PresetName | undefined
   mapping: Mapping
-  /** Of metrics whose unit the file does not state. */
+  /** Units of metrics that the file does not state. */
   units: StatedUnits
-  /** Of times that name none. */
+  /** The zone of times without one. */
   zone: string | undefined
-  /** Of an hour that comes twice, where the order of the lines does not decide. */
+  /** Resolves a repeated hour if the order of the lines does not. */
   ambiguous: AmbiguousHour | undefined
   /** Without one, all cells of the file decide. */
   decimal: DecimalMark | undefined

@@ -1,4 +1,4 @@
-/** What `--map` says: from which column, series or constant each field of a reading comes, and in which unit. */
+/** `--map`: the source of each field of a reading (column, series or constant), and its unit. */
 
 import { isMetricName } from '../../store/metrics/metric-name.ts'
 import { readStatedUnits, type StatedUnits, unitProblem } from '../../store/metrics/stated-units.ts'
@@ -13,7 +13,7 @@ type Source =
       readonly kind: 'column'
       readonly name: string
       readonly unit: string | undefined
-      /** Of times: the column of the time of day, or that time itself. */
+      /** The column of the time of day, or a fixed time. */
       readonly clock?: string | undefined
     }
   | { readonly kind: 'constant'; readonly text: string }

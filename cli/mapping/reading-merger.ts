@@ -17,7 +17,7 @@ const readingsHeldMax = 1_000_000
 
 export class ReadingMerger {
   readonly #heldMax: number
-  /** Those that were added to last stand last. */
+  /** Least recently extended lines come first. */
   readonly #held = new Map<string, HeldReading>()
   readonly #sent = new SentTimes()
   #replaced = 0

@@ -5,7 +5,7 @@
 
 /** The lines of one series in one such hour, one behind the other. */
 interface Visit {
-  /** Of the hour's first line. */
+  /** The time of the hour's first line. */
   readonly aroundUs: number
   /** How long the hour is. */
   readonly lengthUs: number
@@ -22,7 +22,7 @@ interface Visit {
 
 interface Steps {
   count: number
-  /** Of the last one: its line in the visit, and how far it goes. */
+  /** The last visit: its line, and its end. */
   line: number
   lengthUs: number
 }
@@ -36,7 +36,7 @@ interface SeriesOrder {
   forward: number
 }
 
-/** Of a file: a visit has some 200 bytes, a series less. */
+/** The limit for a file: a visit has some 200 bytes, a series less. */
 const visitsMax = 200_000
 const seriesMax = 200_000
 

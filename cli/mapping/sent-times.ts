@@ -15,7 +15,7 @@ const timesKeptMax = 50_000_000
 export class SentTimes {
   readonly #keptMax: number
   readonly #runs = new Map<string, Run[]>()
-  /** Those with their times, the oldest first. */
+  /** Runs with times, the oldest first. */
   readonly #kept = new Set<Run>()
   #keptCount = 0
 
@@ -23,7 +23,7 @@ export class SentTimes {
     this.#keptMax = keptMax
   }
 
-  /** Of one device and in order; at least one. */
+  /** Adds at least one time of one device, in order. */
   add(device: string, timesUs: Float64Array): void {
     const run = { startUs: timesUs[0] as number, endUs: timesUs.at(-1) as number, timesUs }
     const runs = this.#runs.get(device)

@@ -47,7 +47,7 @@ interface WideColumns {
 }
 
 interface OtherColumn extends MetricColumn {
-  /** As it stands in the header. */
+  /** The name in the header. */
   readonly name: string
 }
 
@@ -140,7 +140,7 @@ function withOthers(header: Header, { metrics: columns }: WideColumns): WideColu
   return { kind: 'wide', metrics: columns, others }
 }
 
-/** As many as the service looks at. */
+/** The service reads as many. */
 const othersMax = 150
 
 class Header {

@@ -37,7 +37,7 @@ export class TableLines {
   constructor(options: MappingOptions) {
     this.#options = options
     this.#isAnnotated = layoutOf(options).isAnnotated === true
-    // Of several tables, one may have what another one lacks.
+    // One of several tables may have columns that another one lacks.
     this.#hadLong = this.#isAnnotated
   }
 

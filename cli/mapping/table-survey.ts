@@ -19,7 +19,7 @@ import { seriesIn, seriesKey, timeIn } from './table-row.ts'
 import { createTimeReader, type DayOrder, dayOrders, isClock, isDateAlone, type TimeFormat } from './times.ts'
 import { unitSignOf, unitsOf } from './units.ts'
 
-/** What holds for all of a file. */
+/** The properties of a whole file. */
 export interface SettledTable {
   readonly mark: DecimalMark | undefined
   readonly order: DayOrder | undefined

@@ -7,7 +7,7 @@ import { plainTimeText, readZonedTimeText, zoneAtEndOf } from '../../ingest/form
 export const timeFormats = ['auto', 'mdy', 'dmy', 's', 'ms', 'us', 'ns'] as const
 export type TimeFormat = (typeof timeFormats)[number]
 
-/** Of dates that begin with neither the year nor a count. */
+/** The orders of dates that begin with neither the year nor a count. */
 export const dayOrders = ['mdy', 'dmy'] as const
 export type DayOrder = (typeof dayOrders)[number]
 

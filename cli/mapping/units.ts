@@ -22,7 +22,7 @@ export function unitSignOf(metric: string): string {
   return signOf(unitOfMetric(metric))
 }
 
-/** As people read them. */
+/** The units in their usual spelling. */
 export function unitsOf(metric: string): string[] {
   return signsLike(unitOfMetric(metric))
 }

@@ -128,7 +128,7 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
   const height = panel.height + (isLast ? timesHeight * scale : 0)
   const shape = JSON.stringify([panel.content.lines, panel.content.bands, panel.content.ticks, panel.content.right])
 
-  // `shape` says when another chart is needed; what else a chart shows is set below.
+  // `shape` changes when another chart is needed. Other changes are applied below.
   useEffect(() => {
     const element = host.current as HTMLDivElement
     const made = createLineChart(element, {
@@ -182,7 +182,7 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
   )
 }
 
-/** Calls back when the element's width or the colours of the page have changed. Returns what ends it. */
+/** Calls back when the element's width or the colours of the page have changed. Returns a function that ends it. */
 function watchAppearance(element: HTMLElement, onChange: () => void): () => void {
   const resizes = new ResizeObserver(onChange)
   resizes.observe(element)

@@ -13,7 +13,7 @@ interface CursorTimeProps {
   window: TimeWindow
   times: Times
   scale: number
-  /** Of the first chart. */
+  /** The content of the first chart. */
   content: Pick<Panel['content'], 'right'>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The address of the page, as signals: where the app stands, the path below that, and the arguments. What a page shows
- * (a search, a range, an order) is kept in the arguments, so that it can be linked to and the back button undoes it.
+ * The address of the page, as signals: the app's root, the path below it, and the arguments. The state of a page (a
+ * search, a range, an order) is kept in the arguments, so that it can be linked to and the back button undoes it.
  */
 
 import { computed, signal } from '@preact/signals'
@@ -44,8 +44,8 @@ export function showFixed(address: string): void {
 type ArgumentChanges = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
- * Changes arguments of the page that is shown; undefined or an empty text removes one. `replace`, for what changes with
- * each key press, makes no new entry of the history. A list is an argument for each of its texts.
+ * Changes arguments of the shown page. undefined or an empty text removes one. `replace` makes no entry of the
+ * history, for changes with each key press. A list is an argument for each of its texts.
  */
 export function setArguments(changes: ArgumentChanges, { replace = false } = {}): void {
   const before = isFixed ? current.peek().href : location.href

@@ -1,4 +1,4 @@
-/** The icon of the tab counts what fires, else the silent devices of the fleet that is shown. */
+/** The icon of the tab counts firing alerts, else the silent devices of the shown fleet. */
 
 import { computed, effect, signal } from '@preact/signals'
 

@@ -9,7 +9,7 @@ const storageKey = 'barograph.preferences'
 
 interface Stored {
   preferences: Preferences
-  /** It is a copy of what an account has. */
+  /** The values are a copy of the account's. */
   isCopy: boolean
 }
 

@@ -16,7 +16,7 @@ export type Failure =
 
 export type Outcome<T> =
   | { kind: 'answer'; value: T; etag: string | undefined }
-  /** 304: what the tag stands for is still current. */
+  /** 304: the response of the tag is still current. */
   | { kind: 'unchanged' }
   | { kind: 'failure'; failure: Failure }
 

@@ -23,7 +23,7 @@ export function nextState<T>(state: ResourceState<T>, outcome: Outcome<T>, nowMs
   return { kind: 'stale', value: state.value, atMs: state.atMs, failure }
 }
 
-/** Undefined for what waiting does not change. */
+/** Returns undefined for failures that waiting does not change. */
 export function retryDelayMs(failure: Failure, failures: number): number | undefined {
   if (failure.kind === 'signed-out' || failure.kind === 'missing' || failure.kind === 'refused') return undefined
   const delayMs = Math.min(retryMsMin * 2 ** (failures - 1), retryMsMax)

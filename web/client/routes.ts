@@ -6,7 +6,7 @@ export type Route =
   | { page: 'station'; sn: string }
   | { page: 'compare' }
   | { page: 'charts' }
-  /** `rest`: what follows `/admin/` or `/alerts/`, perhaps nothing. */
+  /** `rest`: the path after `/admin/` or `/alerts/`, which may be empty. */
   | { page: 'admin' | 'alerts'; rest: string }
 
 /** `path` begins with a slash, as seen from where the app stands. Undefined: the server has another answer for it. */

@@ -1,4 +1,4 @@
-/** Keeps what a person chooses: in the account of who is signed in, and in the browser, which is asked first. */
+/** Stores preferences in the account of a signed-in person, and in the browser, which is read first. */
 
 import { signal } from '@preact/signals'
 import { type Preferences, preferences } from '../text/preferences.ts'
@@ -14,14 +14,14 @@ export const keptIn = signal<'browser' | 'unsent' | 'sending' | 'account'>('brow
 const accountPath = '/v1/auth/me/preferences'
 const timeoutMs = 15_000
 
-/** Shows by what the browser has. */
+/** Applies the browser's preferences. */
 export function loadBrowserPreferences() {
   const stored = readStored(browserStorage)
   preferences.value = stored.preferences
   return stored
 }
 
-/** Shows by what the browser has at once, and then by what the account has. Call it once. */
+/** Applies the browser's preferences at once, then the account's. Must be called once. */
 export async function loadPreferences(): Promise<void> {
   const stored = loadBrowserPreferences()
   if (!(await hasSession())) return
@@ -56,7 +56,7 @@ let sending: Promise<unknown> = Promise.resolve()
 
 /** Applies at once. Resolves with the reason why the account did not store it, or undefined. */
 export function changePreferences(change: Partial<Preferences>): Promise<string | undefined> {
-  // A copy of what the account has only once it has confirmed that.
+  // The copy of the account's preferences is made once it has confirmed them.
   show({ ...preferences.peek(), ...change }, false)
   if (keptIn.peek() === 'browser') return Promise.resolve(undefined)
   keptIn.value = 'sending'

@@ -1,4 +1,4 @@
-/** The role of who is signed in, where it decides what a page offers. */
+/** The role of the signed-in person, if it decides on controls of a page. */
 
 import type { AccountDetails } from '../../auth/accounts/account-details.ts'
 import { addressOf } from './address.ts'

@@ -10,7 +10,7 @@ export interface Outlines {
   borders: string
 }
 
-/** The side of the square of the projection in the paths: a unit is less than what the outlines are good to. */
+/** The side of the square of the projection in the paths: a unit is finer than the precision of the outlines. */
 export const outlineSide = 100_000
 /** From this side of the square in pixels on, the coarse outlines show corners. */
 const fineSideMin = 5_000

@@ -1,4 +1,7 @@
-/** Stays at the upper edge while the page scrolls. What gets the focus is scrolled to below it: see `scroll-padding` in `parts.css`. */
+/**
+ * Stays at the upper edge while the page scrolls. Focused elements are scrolled to below it: see `scroll-padding` in
+ * `parts.css`.
+ */
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'

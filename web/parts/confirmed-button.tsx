@@ -1,4 +1,4 @@
-/** A button of a row that asks before it does what cannot be undone. */
+/** A button of a row that requires a confirmation for an irreversible action. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { RowButton } from './row-button.tsx'

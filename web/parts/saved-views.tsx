@@ -1,4 +1,4 @@
-/** The saved views of who is signed in, and a form that saves what the page shows. */
+/** The saved views of the signed-in person, and a form that saves the present page's state. */
 
 import './saved-views.css'
 import { useState } from 'preact/hooks'

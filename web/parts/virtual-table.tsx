@@ -242,7 +242,7 @@ function range({ from, to }: Window): number[] {
   return Array.from({ length: to - from }, (_, index) => from + index)
 }
 
-/** Scrolls no further than it takes; the header of the table, and what else stays at the upper edge, cover that. */
+/** Scrolls no further than necessary below the header of the table and other sticky parts. */
 function showPlace(top: number, height: number): void {
   const covered = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop)
   if (top < covered) scrollBy(0, top - covered)

@@ -17,7 +17,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 /** A link that has ended, or whose view is another one now, shows so after this time at the latest. */
 const everyMs = 60_000
 
-/** Links of the pages lead to what the link does not show: they stay as text. */
+/** Links of the pages lead outside of the shared view: they stay as text. */
 function dropLinks(): void {
   const before = options.vnode
   options.vnode = node => {

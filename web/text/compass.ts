@@ -18,7 +18,7 @@ export function compassPoint(degrees: number): string {
   return points[Math.round(withinTurn(degrees) / sectorDegrees) % points.length] as string
 }
 
-/** `243°`; what rounds to a whole turn is 0°. */
+/** `243°`. Angles that round to a whole turn are 0°. */
 export function degreesText(degrees: number, decimals = 0): string {
   const rounded = Number(withinTurn(degrees).toFixed(decimals)) % 360
   return `${rounded.toFixed(decimals)}°`

@@ -2,7 +2,7 @@
 
 import { countOf, decimalText } from '../../analytics/findings/value-words.ts'
 
-/** Stands where there is no value. */
+/** Replaces a missing value. */
 export const noValue = '–'
 
 export function timesText(count: number): string {

@@ -1,4 +1,4 @@
-/** Units that a person may choose, and what makes a value in one of them of a stored one. */
+/** Units that a person may choose, and their conversions of stored values. */
 
 import type { MetricDescription } from '../../query/shapes/kinds.ts'
 import { signOf, unitOf } from '../../store/metrics/units.ts'

@@ -3,7 +3,7 @@
 interface NavigationEntry {
   page: 'fleet' | 'charts' | 'compare' | 'alerts' | 'admin' | 'account' | 'docs'
   name: string
-  /** As seen from the root of the service. */
+  /** The path from the root of the service. */
   path: string
   /** Visitors without it do not see the entry. */
   needs?: 'session' | 'administrator'

@@ -6,7 +6,7 @@
 const everyMs = 60_000
 const failingMsMax = 300_000
 
-/** `isFailing`: asked each minute. Returns what ends it. */
+/** `isFailing` is called each minute. Returns a function that ends it. */
 export function renewWhenNeeded(isFailing: () => boolean): () => void {
   let shownTag: string | null | undefined
   let failsSinceMs: number | undefined

@@ -76,7 +76,7 @@ function fillScreenWhenAsked(): () => void {
   return () => removeEventListener('keydown', onKeyDown)
 }
 
-/** Returns what ends it. */
+/** Returns a function that ends it. */
 function keepAwake(): () => void {
   let lock: WakeLockSentinel | undefined
   let isOver = false

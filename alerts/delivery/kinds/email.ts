@@ -23,7 +23,7 @@ export const email: ChannelKind<'email'> = {
   },
 }
 
-/** Also in front of what a page says of it. */
+/** The page shows this text before its own. */
 export const writtenText = 'written to a file: no mail server (SMTP_URL)'
 
 /** The ids of the alerts, so that an erase finds the files of mails. */

@@ -1,6 +1,6 @@
 /**
- * What the air is like at a station at any minute: traffic in rush hours, air that mixes by day, ozone that the sun makes,
- * and episodes of some days in which nothing is blown away.
+ * A model of a station's air at any minute: traffic in rush hours, mixing by day, ozone made by the sun, and stagnant
+ * episodes of some days.
  */
 
 import type { Parameter } from '../../../auth/stations/station.ts'

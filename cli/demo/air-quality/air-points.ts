@@ -51,7 +51,7 @@ function isLost(seed: number, minute: number): boolean {
 interface Gaps {
   /** In each such span there is one gap at most. */
   everyMinutes: number
-  /** Of the spans that have one. */
+  /** The share of spans with such an event. */
   share: number
   minutesMin: number
   minutesMax: number

@@ -1,4 +1,4 @@
-/** The two air-quality stations of the demo, and what their instruments measure. */
+/** The two air-quality stations of the demo, and the parameters of their instruments. */
 
 import type { Parameter } from '../../../auth/stations/station.ts'
 

@@ -10,7 +10,7 @@ export interface Balancer {
 export interface BalancerOptions {
   host: string
   port: number
-  /** Of the processes, on this machine. */
+  /** Ports of the processes on this machine. */
   ports: readonly number[]
   /** Whether a process is to get requests. */
   isReady: (port: number) => boolean

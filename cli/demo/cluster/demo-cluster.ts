@@ -123,14 +123,13 @@ function makeFolder(folder: string, name: string): string {
   return path
 }
 
-/** As an operator does it. */
 async function runCommand(words: readonly string[], environment: Environment): Promise<void> {
   const command = [join(root, 'cli', 'barograph.ts'), ...words]
   const { ok, output } = await runProgram(process.execPath, command, { environment, timeoutMs: commandMsMax })
   if (!ok) throw new Error(`barograph ${words.join(' ')} failed: ${output}`)
 }
 
-/** What the parts log, a sentence at a time. */
+/** Splits the output of the parts into sentences. */
 function sentencesOf(onLine: (sentence: string) => void): Log {
   const write = (_fields: unknown, sentence?: string) => onLine(sentence ?? '')
   return { info: write, warn: write, error: write }

@@ -15,7 +15,7 @@ export interface KafkaBroker {
   start(): Promise<void>
   /** By SIGKILL; resolves when it has ended. */
   kill(): Promise<void>
-  /** Of the one that runs. */
+  /** The running process's pid. */
   pid(): number
   /** By SIGTERM, and by SIGKILL when that takes too long; resolves with how it has ended. */
   stop(): Promise<string | undefined>

@@ -35,7 +35,7 @@ export async function startKafkaCluster(options: ClusterOptions): Promise<KafkaC
   return await startBrokers(await prepareKafka(options), options)
 }
 
-/** Puts into the cache what a start needs. */
+/** Downloads the files of a start into the cache. */
 export function prepareKafka(options: JarOptions): Promise<KafkaJava> {
   return prepareKafkaJava(options, async (archiving, folder) => {
     const { brokers } = await startBrokers(archiving, { folder, brokers: 1 }, archiveTimeoutMs)

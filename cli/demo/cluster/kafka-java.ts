@@ -61,7 +61,7 @@ export async function prepareKafkaJava(
   return run(`-XX:SharedArchiveFile=${archive}`)
 }
 
-/** Those for QuestDB may name an archive of its classes. */
+/** Java options for QuestDB may name an archive of its classes. */
 function withoutOptions({
   JAVA_TOOL_OPTIONS,
   JDK_JAVA_OPTIONS,

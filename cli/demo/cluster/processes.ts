@@ -31,7 +31,7 @@ export async function placeProcess(role: Process['role'], id: number, folder: st
   return { name, role, port: await freePort(), folder: own, isReady: false, running: undefined }
 }
 
-/** Starts it again whenever it ends; gives what stops it. */
+/** Restarts it whenever it ends. Returns a function that stops it. */
 export function superviseProcess(
   one: Process,
   shared: Record<string, string | undefined>,
@@ -62,7 +62,7 @@ export function superviseProcess(
   return () => supervised.stop()
 }
 
-/** As a load balancer does; gives what ends it. */
+/** Polls like a load balancer. Returns a function that stops it. */
 export function watchReadiness(processes: readonly Process[]): () => void {
   const timer = setInterval(() => {
     for (const one of processes) {

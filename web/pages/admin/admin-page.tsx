@@ -1,4 +1,4 @@
-/** The admin page: what administrators manage, a section an address. Each section asks the admin API by the session. */
+/** The admin page for administrators, with an address for each section. Each section calls the admin API by the session. */
 
 import type { ComponentType } from 'preact'
 import { addressOf } from '../../client/address.ts'

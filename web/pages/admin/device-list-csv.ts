@@ -1,4 +1,4 @@
-/** A list of devices as CSV (RFC 4180): names and places, and what else the admin API takes of a new device. */
+/** A list of devices as CSV (RFC 4180): names, places, and the other fields that the admin API accepts of a new device. */
 
 import type { DeviceRequest } from '../../../auth/devices/device.ts'
 

@@ -1,4 +1,4 @@
-/** The card of the service's own metrics over time: the range, the charts, and what stands in their place without any. */
+/** The card of the service's own metrics over time: the range, the charts, and a placeholder without any. */
 
 import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'

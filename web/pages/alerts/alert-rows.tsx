@@ -1,4 +1,4 @@
-/** Alerts as rows: what, where and since when, with what a person can do about each. */
+/** Alerts as rows: condition, place and start, with the actions on each. */
 
 import { useState } from 'preact/hooks'
 import type { Alert, AlertEventRow } from '../../../alerts/core/alert.ts'

@@ -1,4 +1,4 @@
-/** Notifications as they were sent: to which channel, with what outcome, each attempt with its answer. */
+/** Sent notifications: the channel, the outcome, and each attempt with its answer. */
 
 import { useEffect, useState } from 'preact/hooks'
 import type { Channel } from '../../../alerts/core/channel.ts'

@@ -163,7 +163,7 @@ interface ShownPreview {
 
 const nothing: ShownPreview = { answer: undefined, isLoading: false, failure: undefined }
 
-/** `body`: of the request, as JSON; undefined while there is no rule. */
+/** `body`: the request as JSON, or undefined while the rule is missing. */
 function usePreview(body: string | undefined): ShownPreview {
   const rested = useRested(body, restMs)
   const [shown, setShown] = useState<ShownPreview>(nothing)

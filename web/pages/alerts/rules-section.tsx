@@ -1,4 +1,4 @@
-/** The rules, and what can be done with each. */
+/** The rules, and the actions on each. */
 
 import { useRef } from 'preact/hooks'
 import type { Rule } from '../../../alerts/core/rule.ts'

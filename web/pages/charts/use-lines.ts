@@ -1,4 +1,4 @@
-/** The values of the chosen lines over a range: what each device has, and then its means by steps. */
+/** The values of the chosen lines over a range: the metrics of each device, then its means by steps. */
 
 import { useRef } from 'preact/hooks'
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'

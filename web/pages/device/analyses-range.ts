@@ -1,4 +1,4 @@
-/** The time that analyses are of, kept in the address: a number of days up to now, or what the charts show. */
+/** The time range of analyses, kept in the address: a number of days up to now, or the range of the charts. */
 
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TimeWindow } from '../../charts/range.ts'

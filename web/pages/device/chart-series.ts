@@ -37,7 +37,7 @@ export function dayPoints(
   return { timesMs, values }
 }
 
-/** A longer interval between two values breaks what joins them. */
+/** A longer interval between two values breaks the line. */
 export function gapMsOf({ metrics, last_24h }: Detail, metric: string): number | null {
   const own = metrics !== undefined && Object.hasOwn(metrics, metric) ? metrics[metric] : undefined
   return inMs(own === undefined ? last_24h.gap_seconds : own.gap_seconds)

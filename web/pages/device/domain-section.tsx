@@ -1,4 +1,4 @@
-/** Figures by what the device is for, which are read when the section is opened. */
+/** Figures by the device's purpose, which are read when the section is opened. */
 
 import type { DomainFigures } from '../../../query/shapes/domain.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'

@@ -1,4 +1,4 @@
-/** Figures by what a device is for, as sentences. */
+/** Figures by the purpose of a device, as sentences. */
 
 import { countOf, countText, decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { DomainFigures } from '../../../query/shapes/domain.ts'

@@ -14,7 +14,7 @@ import { amountOfDay, dayAmountText, type HourAmount } from './day-amounts.ts'
 interface WindowInWords {
   /** `in the last 30 days` */
   readonly during: string
-  /** It begins with the oldest reading, so that it is shorter than what coverage is counted over. */
+  /** It begins with the oldest reading, so that it is shorter than the base of the coverage. */
   readonly isTruncated: boolean
 }
 

@@ -17,7 +17,7 @@ export type NowNote =
   | {
       readonly kind: 'state'
       readonly sinceMs: number | undefined
-      /** An older value is no longer what the state is known to be; undefined while that is not known. */
+      /** The state is unknown after this age of its value. undefined while the age is unknown. */
       readonly holdMs: number | undefined
     }
   | ({ readonly kind: 'today' } & Pick<DayAmount, 'placed' | 'ofGap'>)

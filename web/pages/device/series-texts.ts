@@ -8,7 +8,7 @@ import { dayMs } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
 import type { Amount, StateBlock, StateSeries } from './series.ts'
 
-/** `1.4 mm`, with what of it came in a gap. */
+/** `1.4 mm`, with the share that arrived during a gap. */
 export function amountText({ value, ofGap }: Pick<Amount, 'value' | 'ofGap'>, quantity: Quantity): string {
   const text = measureDifference(value, quantity)
   return ofGap === 0 ? text : `${text}, including ${measureDifference(ofGap, quantity)} in a gap before`

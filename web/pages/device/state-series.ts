@@ -40,7 +40,7 @@ export function timeline(
   return blocks
 }
 
-/** Joins what follows with the same state. */
+/** Joins consecutive blocks of the same state. */
 function add(blocks: StateBlock[], block: StateBlock): void {
   const last = blocks.at(-1)
   if (block.toMs <= block.fromMs) return

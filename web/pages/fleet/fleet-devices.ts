@@ -23,7 +23,7 @@ export class FleetDevices {
     return this.#byName.get(name)
   }
 
-  /** A page of the list; what an event said meanwhile of a later reading is kept. */
+  /** Replaces a page of the list and keeps later readings from events. */
   take(devices: readonly FleetDevice[]): void {
     for (const device of devices) this.#byName.set(device.device, newer(this.#byName.get(device.device), device))
   }

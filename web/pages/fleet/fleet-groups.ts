@@ -12,7 +12,7 @@ export interface GroupCounts {
 }
 
 export interface DeviceGroup {
-  /** The tag; or what no tag is. */
+  /** The tag, or the id of devices without one. */
   id: string
   title: string
   /** Undefined until the service has counted it. */
@@ -26,8 +26,8 @@ const othersId = ':others'
 const untaggedId = ':untagged'
 
 /**
- * `rows` as they are ordered. Groups without any of these are left out, but where `hasAll`: then their rows are on their way.
- * What no tag of the key is on comes last.
+ * `rows` in their order. Empty groups are left out, except with `hasAll`: then their rows are being loaded. Rows
+ * without a tag of the key come last.
  */
 export function groupsOf(
   rows: readonly FleetDevice[],

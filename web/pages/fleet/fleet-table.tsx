@@ -23,7 +23,7 @@ import type { FleetView, SortKey } from './fleet-view.ts'
 import { Hours, ValueTrend } from './trend-cells.tsx'
 import { type Trends, useTrends } from './use-trends.ts'
 
-/** As in `narrow-rows.css`: four lines on a narrow screen, and one more for tags and for values without a column. */
+/** The heights follow `narrow-rows.css`: four lines on a narrow screen, and one more for tags and for values without a column. */
 const rowHeights = { wide: 44, narrow: 116 }
 /** The height of a group's heading. */
 const headingHeight = 48

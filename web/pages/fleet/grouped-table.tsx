@@ -43,7 +43,7 @@ const everyMs = 10_000
 /** An event is one of many where a site goes down. */
 const restMs = 1_000
 
-/** `key` undefined: there are no groups. */
+/** An undefined `key` has no groups. */
 function useGroups({ tags, counts }: Fleet, key: string | undefined): GroupCounts {
   const query = key === undefined ? undefined : `key=${key}${tagArguments(tags)}`
   const groups = useRefreshed<FleetGroups>(query && addressOf(`/api/fleet/groups?${query}`), { everyMs })

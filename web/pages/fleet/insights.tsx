@@ -15,7 +15,7 @@ import type { Times } from '../../theme/times.ts'
 import { batterySentence, outlierSentence, outliersAbout } from './insight-sentences.ts'
 
 const entriesShort = 3
-/** As in `fleet.css`. */
+/** The same width as in `fleet.css`. */
 const narrow = '(max-width: 860px)'
 
 interface Entry {

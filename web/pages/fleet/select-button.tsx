@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { useIsAdministrator } from '../../client/use-role.ts'
 
-/** `isOn`: devices are being selected, and there is no button. */
+/** `isOn`: devices are being selected, so the button is hidden. */
 export function SelectButton({ isOn, onBegin }: { isOn: boolean; onBegin: () => void }) {
   const isAdministrator = useIsAdministrator()
   const button = useRef<HTMLButtonElement>(null)
