@@ -1,6 +1,6 @@
 /** Binary search in ascending times. */
 
-/** The index of the first time that is `timeMs` or later; the length when there is none. */
+/** The index of the first time that is `timeMs` or later. The length when there is none. */
 export function lowerBound(timesMs: Float64Array, timeMs: number): number {
   let low = 0
   let high = timesMs.length

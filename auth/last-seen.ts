@@ -21,7 +21,7 @@ export interface LastSeen<Seen extends SeenRecord> {
 
 export interface LastSeenOptions<Seen extends SeenRecord> {
   save: (records: readonly Seen[], timesMs: number[]) => Promise<void>
-  /** Reports a batch that could not be saved; it is retried with the next. */
+  /** Reports a batch that could not be saved. It is retried with the next. */
   failed: (error: unknown) => void
   flushMs: number
   batchMax: number

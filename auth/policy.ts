@@ -55,7 +55,7 @@ export const policy = {
     'admin-token': 'no',
     'view-link': 'no',
   },
-  // writers.ts selects the devices; devices have their own credentials.
+  // writers.ts selects the devices. Devices have their own credentials.
   'readings.write': {
     session: 'no',
     bearer: 'no',
@@ -64,7 +64,7 @@ export const policy = {
     'admin-token': 'no',
     'view-link': 'no',
   },
-  // Applies to private reads; devices have their own credentials here, too.
+  // Applies to private reads. Devices have their own credentials here, too.
   'readings.read': {
     session: 'yes',
     bearer: 'yes',

@@ -51,7 +51,7 @@ export interface Writer {
 
 /** A writer whose credential may end while a body is read. */
 export interface CredentialWriter extends Writer {
-  /** The present writer of the credential; a key may also have another role. Rejects while it is unknown. */
+  /** The present writer of the credential. A key may also have another role. Rejects while it is unknown. */
   renewed(): Promise<CredentialWriter | NoWriter>
   /** Checks a record of the registry, which may have been removed since `find`. */
   check(device: Device): Device | WriteRefusal
@@ -61,7 +61,7 @@ export interface CredentialWriter extends Writer {
 
 export interface Writers {
   ofDevice(name: string, password: string): CredentialWriter | undefined
-  /** `again` finds the principal of the same credential; without it, a writer is not renewed. */
+  /** `again` finds the principal of the same credential. Without it, a writer is not renewed. */
   ofPrincipal(principal: Principal | undefined, again?: FindAgain): CredentialWriter | NoWriter
   /**
    * A broker whose access lists decide about writes. With `findOwner`, unknown devices are added to the account,

@@ -39,7 +39,7 @@ type LinesAnswer = Pick<ImportedFiles, 'accepted' | 'rejected' | 'rejects'> & { 
 interface Totals {
   /** The numbers of all answers, added up by their names. */
   counts: Record<string, number>
-  /** The first ones; all of them are in the rejects file. */
+  /** The first ones. All of them are in the rejects file. */
   rejects: (Reject & { file: string })[]
   ignoredFields: Set<string>
 }

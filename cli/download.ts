@@ -1,4 +1,4 @@
-/** Writes a long answer of the server to a file or to the standard output; a file is complete or absent. */
+/** Writes a long answer of the server to a file or to the standard output. A file is complete or absent. */
 
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { PassThrough, Readable, type Transform } from 'node:stream'

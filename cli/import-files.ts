@@ -53,7 +53,7 @@ type FileReject = ImportAnswer['rejects'][number] & { file: string }
 
 export interface ImportTotals extends Counts {
   files: FileTotals[]
-  /** The first ones; all of them are in the rejects file. */
+  /** The first ones. All of them are in the rejects file. */
   rejects: FileReject[]
   /** Readings that are stored without values out of range, and the first of them. */
   leftOut: number

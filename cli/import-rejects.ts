@@ -42,7 +42,7 @@ export function lineInFile(batch: Batch, lineInBody: number): number {
 
 const lineFeed = 0x0a
 
-/** The texts of the rejected lines; the rejects are in the order of the lines. */
+/** The texts of the rejected lines. The rejects are in the order of the lines. */
 function linesOf({ body }: Batch, rejects: readonly Reject[]): string[] {
   let line = 1
   let start = 0

@@ -30,7 +30,7 @@ interface ImportCommandOptions {
 
 type ReadingsOptions = ImportCommandOptions & MappingWords
 
-/** The streams of the process; a test hands in its own. */
+/** The streams of the process. A test hands in its own. */
 export interface ImportStreams {
   stdin: Readable
   stdout: Pick<NodeJS.WriteStream, 'write'>

@@ -5,7 +5,7 @@ export interface Interrupt {
   stop(): void
 }
 
-/** The first Ctrl-C ends the command behind the batch that is under way; the second one is left to the system. */
+/** The first Ctrl-C ends the command behind the batch that is under way. The second one is left to the system. */
 export function createInterrupt(): Interrupt {
   const controller = new AbortController()
   const abort = () => controller.abort()

@@ -8,7 +8,7 @@ import { symbolColumns, type TableDescription } from '../ingest/table.ts'
 export interface CatOptions {
   partition: Pick<TopicPartition, 'fetch' | 'offsets'>
   table: TableDescription
-  /** The first offset that is printed; the default is the first one of the topic. */
+  /** The first offset that is printed. The default is the first one of the topic. */
   from: number | undefined
   /** Groups at most. */
   groupsMax: number

@@ -26,7 +26,7 @@ function escaped(character: string): string {
   return shortEscapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** JSON escapes only a part of it; all else stands within its texts, where it may be escaped too. */
+/** JSON escapes only a part of it. All else stands within its texts, where it may be escaped too. */
 export function printJson({ stdout }: Streams, value: unknown): void {
   printText(stdout, `${JSON.stringify(value)}\n`)
 }
@@ -38,7 +38,7 @@ export function writeJsonLine({ stdout }: Pick<Streams, 'stdout'>, value: object
   })
 }
 
-/** Columns side by side; the last one may be of any length. */
+/** Columns side by side. The last one may be of any length. */
 export function printTable({ stdout }: Streams, rows: readonly (readonly string[])[]): void {
   const printed = rows.map(row => row.map(printable))
   const widths: number[] = []

@@ -100,8 +100,8 @@ export interface ReadingCheckOptions extends Partial<TimeLimits> {
 }
 
 /**
- * Checks the fields of one reading, which needs at least one value; a missing or null field is NaN. For a device with a list of
- * `metrics`, only listed columns are read.
+ * Checks the fields of one reading, which needs at least one value. A missing or null field is NaN. For a device with
+ * a list of `metrics`, only listed columns are read.
  */
 export type ReadingCheck = (fields: Fields, nowMs: number, metrics?: readonly string[] | null) => Checked
 

@@ -24,7 +24,7 @@ interface Analysis {
   readonly devices: readonly AnalysedDevice[]
   /** The options of the request, without its devices. */
   readonly how: object & Partial<Pick<AskedWindow, 'endMs'>>
-  /** How long an answer without new readings is valid; the query itself ends at the full minute. */
+  /** How long an answer without new readings is valid. The query itself ends at the full minute. */
   readonly untilMs?: number
   readonly maxAgeSeconds?: number
   readonly build: (nowMs: number, signal: AbortSignal) => Promise<Built>

@@ -17,7 +17,7 @@ export interface Analyses {
   compare(a: AnalysedDevice, b: AnalysedDevice, how: CompareHow, client: AbortSignal): Served
   /** The last day in full and the last month by the hour. */
   detail(device: AnalysedDevice, how: DetailHow, client: AbortSignal): Served
-  /** All statistics of a device; its age is computed at the second of the request. */
+  /** All statistics of a device. Its age is computed at the second of the request. */
   stats(device: AnalysedDevice, how: StatsHow, client: AbortSignal): Served
   /** The last local days, including today unless the device has been silent since. */
   daily(device: AnalysedDevice, how: WindowHow, client: AbortSignal): Served

@@ -11,7 +11,7 @@ import {
 import type { Metric } from '../store/tables.ts'
 import type { MetricDescription } from './shapes/kinds.ts'
 
-/** The place of a device's values of a metric; the device has none where both fields are undefined. */
+/** The place of a device's values of a metric. The device has none where both fields are undefined. */
 export interface ValuesPlace {
   /** The number of its series in the table of measurements. */
   readonly series: number | undefined

@@ -37,7 +37,7 @@ export function createFleetText<Device extends QueryDevice>(
   }
 }
 
-/** The most devices that SQL names; with more devices, rows of others are read and skipped. */
+/** The most devices that SQL names. With more devices, rows of others are read and skipped. */
 export const namedInSqlMax = 500
 
 /** Names a set of devices of any size, for the keys of answers about only these. */

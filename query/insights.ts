@@ -58,7 +58,7 @@ export function createInsights(options: InsightsOptions): Insights {
     const devices = wanted.devices()
     if (devices.length > insightsDevicesMax) return { ok: true, body: 'TOO_LARGE' }
     const nowUs = askedAtMs * 1000
-    // The raw readings of 30 days of a large fleet would take too long; its insights use the view.
+    // The raw readings of 30 days of a large fleet would take too long. Its insights use the view.
     const isSmall = devices.length <= insightsRawDevicesMax
     const hasView = replicas.hourSources().rawFromUs !== Number.NEGATIVE_INFINITY
     if (!isSmall && !hasView) return { ok: false, code: 'DATABASE_AWAY' }

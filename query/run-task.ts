@@ -28,6 +28,6 @@ function moved<Result extends object>(result: { ok: true; encoded: Result }): Ta
   const buffers = Object.values(result.encoded)
     .filter(value => value instanceof Uint8Array)
     .map(({ buffer }) => buffer)
-  // The transfer unwraps the value of `move`; the pool's caller gets the result itself.
+  // The transfer unwraps the value of `move`. The pool's caller gets the result itself.
   return move({ [transferableSymbol]: buffers, [valueSymbol]: result }) as unknown as TaskResult<Result>
 }

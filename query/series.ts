@@ -4,7 +4,7 @@ import type { Metric } from '../store/tables.ts'
 
 /** Every reading of a stretch of time, ascending. */
 export interface Series {
-  /** Milliseconds since 1970; the database's microseconds stay as fractions. */
+  /** Milliseconds since 1970. The database's microseconds stay as fractions. */
   readonly timesMs: Float64Array
   /** NaN stands for a missing value. */
   readonly values: Readonly<Record<Metric, Float64Array>>

@@ -201,7 +201,7 @@ interface FleetDevicesQuery {
   readonly timesMax: number
 }
 
-/** Parts of the initial state of the fleet; each is returned as packed rows. */
+/** Parts of the initial state of the fleet. Each is returned as packed rows. */
 export interface FleetQueries {
   readonly fleetLast: FleetLastQuery
   readonly fleetCustom: FleetCustomQuery
@@ -224,7 +224,7 @@ export interface LightQueries extends Omit<FleetQueries, 'fleetDevices'> {
   readonly stationUnits: StationUnitsQuery
 }
 
-/** The same for the analysis pool; it also answers queries about many days. */
+/** The same for the analysis pool. It also answers queries about many days. */
 export interface AnalysisQueries {
   readonly stats: StatsQuery
   readonly daily: DailyQuery

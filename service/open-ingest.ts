@@ -153,7 +153,7 @@ export function assertClockIsSet(nowMs: number): void {
   throw new StartError(`The system clock is wrong (${text}): set it, then start again.`)
 }
 
-/** True for errors of the operating system; others are bugs. */
+/** True for errors of the operating system. Others are bugs. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
 }

@@ -22,7 +22,7 @@ export interface ServiceNodes {
   join(): Promise<void>
   /** Reason why requests with credentials are refused. */
   fault(): string | undefined
-  /** True if this process runs the work that one node does for all; a single process always does. */
+  /** True if this process runs the work that one node does for all. A single process always does. */
   leads(): boolean
   /** Number of nodes that take requests, including this one. */
   count(): number

@@ -102,7 +102,7 @@ function openServiceExport(config: Config, log: Log, { readReplicas: replicas }:
   return createReadingsExport({ replicas, limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 }, log })
 }
 
-/** Routes bound concurrent reads; an aborted one may still be ending. */
+/** Routes bound concurrent reads. An aborted one may still be ending. */
 const rangeLimits = { exportsMax: 32, pieceRows: 60_000, rowsInMemory: 320_000, exportThreadsMax: 2 }
 
 function openServiceRanges(config: Config, log: Log, { readReplicas: replicas }: QueryParts): ReadingsExport {

@@ -29,7 +29,7 @@ export interface RunOptions {
   handleSignals: (handler: (signal: NodeJS.Signals) => void) => void
 }
 
-/** Resolves when the service listens; the process runs until it is stopped. */
+/** Resolves when the service listens. The process runs until it is stopped. */
 export async function runService({ words, environment, handleSignals }: RunOptions): Promise<void> {
   const config = configOrExit(environment, roleOrExit(words))
   const log = await createLog(config, isatty(1))

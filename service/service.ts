@@ -43,7 +43,7 @@ export interface ServiceOptions {
   nodes?: boolean
   /** Aborts a start in progress. */
   signal: AbortSignal
-  /** Called when durability can no longer be guaranteed; the process must exit. */
+  /** Called when durability can no longer be guaranteed. The process must exit. */
   onFatal: (error: Error) => void
 }
 
@@ -148,7 +148,7 @@ async function openReplicas(
   return replicas as [ServiceReplica, ...ServiceReplica[]]
 }
 
-/** The databases take a second to start; meanwhile a journal on disk recovers and starts its threads. */
+/** The databases take a second to start. Meanwhile a journal on disk recovers and starts its threads. */
 async function openStoreAndIngest(
   options: ServiceOptions,
   directory: DataDirectory,

@@ -36,8 +36,9 @@ export const pointsTable = 'points'
 export const pointUnits = ['ppb', 'ppm', 'ugm3'] as const
 
 /**
- * Points of the air-quality network. `series` is the number of a station's parameter in PostgreSQL's registry, and is below
- * 2^21, so that the id of a point follows from its row. An integer sorts as the ids do; a symbol would sort as text.
+ * Points of the air-quality network. `series` is the number of a station's parameter in PostgreSQL's registry, and is
+ * below 2^21, so that the id of a point follows from its row. An integer sorts as the ids do. A symbol would sort as
+ * text.
  */
 export const pointsTableSql = `CREATE TABLE IF NOT EXISTS ${pointsTable} (
   ts TIMESTAMP,
@@ -173,8 +174,8 @@ export const namedReadingsView = 'readings_named'
 export const namedReadingsViewQuery = `SELECT r.ts, r.device, n.name, n.location_short, ${metrics.map(metric => `r.${metric}`).join(', ')} FROM ${readingsTable} r LEFT JOIN ${deviceNamesTable} n ON r.device = n.device`
 
 /**
- * Device and metric of each series of `measurements`, for users of QuestDB itself. A row's time encodes the number of the series.
- * Both never change; a series with erased values has no metric.
+ * Device and metric of each series of `measurements`, for users of QuestDB itself. A row's time encodes the number of
+ * the series. Both never change. A series with erased values has no metric.
  */
 export const seriesNamesTable = 'series_names'
 export const seriesNamesTableSql = `CREATE TABLE IF NOT EXISTS ${seriesNamesTable} (

@@ -92,7 +92,7 @@ function builtStamp(): string | undefined {
   }
 }
 
-/** The output depends on these files; the lock file pins the versions of bundled packages. */
+/** The output depends on these files. The lock file pins the versions of bundled packages. */
 function sourceFiles(): string[] {
   const own = filesBelow(web).filter(file => !/^(?:dist|\.build-[^/]*)\//.test(relative(web, file)))
   const shared = sharedFolders.flatMap(folder => filesBelow(join(root, folder)))

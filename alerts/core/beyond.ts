@@ -98,7 +98,7 @@ function changeSight(condition: Of<'change'>, before: Samples | undefined, value
   return { side, value: difference, samples }
 }
 
-/** Before the deadline, only a reading ends a silence; the value is how long it has lasted, in seconds. */
+/** Before the deadline, only a reading ends a silence. The value is how long it has lasted, in seconds. */
 function tickSight({ nowMs, lastMs, dueMs }: Extract<Observation, { kind: 'tick' }>, atMs: number): Sight {
   const isDue = nowMs >= dueMs
   return { side: isDue ? 'beyond' : 'between', value: isDue ? Math.floor((atMs - lastMs) / 1000) : Number.NaN }

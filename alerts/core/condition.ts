@@ -1,4 +1,4 @@
-/** When a rule fires; a kind for each that is evaluated in its own way. */
+/** When a rule fires. A kind for each that is evaluated in its own way. */
 
 import { z } from 'zod'
 import { MetricName } from '../../store/metrics/metric-name.ts'

@@ -160,7 +160,7 @@ export class BatchWriter {
     await this.#writing
   }
 
-  /** When nothing is on its way; the last moment is written too. */
+  /** When nothing is on its way. The last moment is written too. */
   async finish(): Promise<void> {
     await this.#writing
     await this.#writeUntil()

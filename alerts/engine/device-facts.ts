@@ -26,9 +26,9 @@ export function packFacts(devices: readonly DeviceFacts[]): Float64Array<ArrayBu
 }
 
 /**
- * No reading counts as received later than now: one that was is of before our clock was set back, and later ones are not late after it.
- * `queuedUs`: of the oldest reading of the device that is still in the intake; the live state knows it already. Null for
- * a device that is not there.
+ * No reading counts as received later than now: one that was is of before our clock was set back, and later ones are
+ * not late after it. `queuedUs`: of the oldest reading of the device that is still in the intake. The live state knows
+ * it already. Null for a device that is not there.
  */
 export function deviceFactsOf(
   number: number,

@@ -33,7 +33,7 @@ export type EngineCommand =
   /** In the form of `packFacts`. */
   | { readonly kind: 'devices'; readonly facts: Float64Array }
   | { readonly kind: 'restore'; readonly pairs: readonly RestoredPair[] }
-  /** Readings that were taken; all that came up to `untilMs` was posted. */
+  /** Readings that were taken. All that came up to `untilMs` was posted. */
   | { readonly kind: 'readings'; readonly packed: PackedReadings; readonly untilMs: number }
   /** Readings that are stored, in the order of time. */
   | ({ readonly kind: 'replay'; readonly packed: PackedReadings } & Replay)

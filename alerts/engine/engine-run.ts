@@ -100,7 +100,7 @@ export class EngineRun {
     return this.#state
   }
 
-  /** Readings that were left out when too many waited; they are read again. */
+  /** Readings that were left out when too many waited. They are read again. */
   get dropped(): number {
     return this.#intake.dropped
   }
@@ -217,7 +217,7 @@ export class EngineRun {
     this.#feed.removal(id, reason)
   }
 
-  /** Facts of the service need no readings; everything else waits until they are known. */
+  /** Facts of the service need no readings. Everything else waits until they are known. */
   observe(rule: number, device: number, observation: Observation): void {
     if (this.#isLive || (this.#isRestored && observation.kind === 'fact'))
       this.#thread.post({ kind: 'observe', rule, device, observation })

@@ -15,7 +15,7 @@ import { eraseValues, forgetIdle, isAhead, PairStates, shiftTimes } from './pair
 import { nextLookMs, SilenceWatch } from './silence-watch.ts'
 import { type EngineReading, type Replay, replayReading, takeReading } from './value-watch.ts'
 
-/** Deadlines that are looked at in one go; each takes some microseconds. */
+/** Deadlines that are looked at in one go. Each takes some microseconds. */
 const dueMax = 20_000
 
 export class Evaluator {

@@ -9,7 +9,7 @@ import { RuleCoverage } from './rule-coverage.ts'
 export interface KnownRulesOptions {
   readonly devices: AlertDevices
   readonly readRules: () => Promise<readonly Rule[]>
-  /** Changes of the present rules; it shows missed notifications. */
+  /** Changes of the present rules. It shows missed notifications. */
   readonly readVersions: () => Promise<readonly { id: number; version: number; enabled: boolean }[]>
   /** Loads the data that `devices.mayRead` needs of an account. Resolves to a text that changes with it. */
   readonly learnOwner: (account: number) => Promise<string>

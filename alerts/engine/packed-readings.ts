@@ -33,7 +33,7 @@ export function bytesOf(customCount: number): number {
   return (width + 2 * customCount) * Float64Array.BYTES_PER_ELEMENT
 }
 
-/** Numbers of the first allocation; the buffer doubles when it is full. */
+/** Numbers of the first allocation. The buffer doubles when it is full. */
 const capacityMin = 1024
 
 export class ReadingsBuffer {

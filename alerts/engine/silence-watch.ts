@@ -18,7 +18,7 @@ export class SilenceWatch {
   #isOut = false
   #hasSiteChanged = false
 
-  /** While it goes on, no silence is due; afterwards readings have time to come. */
+  /** While it goes on, no silence is due. Afterwards readings have time to come. */
   outage(isOut: boolean, nowMs: number): void {
     if (this.#isOut && !isOut) this.#outageEndMs = Math.max(this.#outageEndMs, nowMs)
     this.#isOut = isOut

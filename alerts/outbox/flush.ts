@@ -29,7 +29,7 @@ export interface FlushRun {
   hasMore: boolean
 }
 
-/** Flushes groups that were due at that time. Rejects while PostgreSQL is unavailable; flushed groups stay flushed. */
+/** Flushes groups that were due at that time. Rejects while PostgreSQL is unavailable. Flushed groups stay flushed. */
 export async function flushDue(options: FlusherOptions, dueMs: number): Promise<FlushRun> {
   const groups = await readDueGroups(options.pool, dueMs, groupsMax)
   const channels = new Set<number>()

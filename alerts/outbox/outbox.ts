@@ -66,7 +66,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await lookForSteps()
       while (leads() && (await flush()));
       const inMs = (await readNextDueMs(pool)) - nowMs()
-      // With a backlog, groups stay due for a while; else another transaction has them.
+      // With a backlog, groups stay due for a while. Else another transaction has them.
       const leastMs = backlog() > 0 ? retryMs : soonMs
       return Math.min(Math.max(inMs, leastMs), idleMs)
     } catch (error) {

@@ -53,7 +53,7 @@ interface SilenceRecord {
 
 const columns = 'id, owner, selector, rule_id, from_at, until_at, weekly, reason, created_by, created_at'
 const stepMs = 4_000
-// Any fixed number serves; it is "barosile" in ASCII.
+// Any fixed number serves. It is "barosile" in ASCII.
 const silencesLock = '7089073111460113509'
 
 export function createAlertSilences(options: AlertSilencesOptions): AlertSilences {

@@ -1,4 +1,4 @@
-/** Feeds a preview with observations of full hours, computed from the stored readings; the service has feeds of its own. */
+/** Feeds a preview with observations of full hours, computed from the stored readings. The service has feeds of its own. */
 
 import { lowerBound } from '../../analytics/lower-bound.ts'
 import { bridgedHours } from '../../analytics/time/fill-gaps.ts'

@@ -32,7 +32,7 @@ export class PreviewRun {
   /** By device, of each variant. */
   readonly #firings: ReadonlyMap<number, readonly Firings[]>
   readonly #feed: HourFeed | undefined
-  /** All before is evaluated; readings of this moment may follow. */
+  /** All before is evaluated. Readings of this moment may follow. */
   #nowMs = Number.NEGATIVE_INFINITY
   #forgottenMs = Number.NEGATIVE_INFINITY
 
@@ -145,7 +145,7 @@ function evaluatorOf(
   return evaluator
 }
 
-/** The reading of a row. Its only values are of the rule's metric; the time of receipt is not stored. */
+/** The reading of a row. Its only values are of the rule's metric. The time of receipt is not stored. */
 class StoredReading implements EngineReading {
   readonly #readings: AlertReadings
   row = 0
@@ -186,7 +186,7 @@ class Firings {
   longestMs = 0
   /** When each began, within the range: of all of them. */
   readonly beginsMs: number[] = []
-  /** The newest ones, within the range; the end is NaN of one that goes on. */
+  /** The newest ones, within the range. The end is NaN of one that goes on. */
   readonly intervals: { fromMs: number; toMs: number }[] = []
 
   constructor(range: Pick<PreviewJob, 'fromMs' | 'toMs'>) {

@@ -49,7 +49,7 @@ interface Context {
 type Work<Value> = (transaction: Transaction, row: ChannelRow) => Promise<ChannelOutcome<Value>>
 
 const stepMs = 4000
-/** Any fixed number serves; it is "barochan" in ASCII. */
+/** Any fixed number serves. It is "barochan" in ASCII. */
 const addLock = '7089075323419058542'
 
 export function createChannelChanges(options: ChannelChangesOptions): ChannelChanges {

@@ -120,7 +120,7 @@ export async function markRemoved(transaction: Transaction, id: number, nowMs: n
   await transaction.query('DELETE FROM alert_rule_channels WHERE rule_id = $1', [id])
 }
 
-/** How many of these channels there are for `who`; they are not removed until the end of the transaction. */
+/** How many of these channels there are for `who`. They are not removed until the end of the transaction. */
 export async function lockUsableChannels(
   transaction: Transaction,
   who: Owner,

@@ -36,7 +36,7 @@ export interface AlertRulesOptions extends RuleChangesOptions {
 /** All alerts of a rule may end in one statement. */
 const stepMs = 30_000
 const rulesPerRead = 1_000
-// Any fixed number serves; it is "barorule" in ASCII.
+// Any fixed number serves. It is "barorule" in ASCII.
 const rulesLock = '7089073111444335717'
 
 export function createAlertRules(options: AlertRulesOptions): AlertRules {

@@ -18,7 +18,7 @@ export type BatteryState =
       readonly kind: 'days'
       /** Counted from the last day. */
       readonly daysLeft: number
-      /** The 95 % interval, widened by the error of the curve; its lower end is where 15 % are left. */
+      /** The 95 % interval, widened by the error of the curve. Its lower end is where 15 % are left. */
       readonly low: number
       readonly high: number
       /** Percent of the charge a day, negative. */

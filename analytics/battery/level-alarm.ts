@@ -37,7 +37,7 @@ const weekFallMin = 0.02
  * Share of the voltage, in two weeks: a battery that falls so fast is empty in one to two months, whatever its type.
  */
 const fortnightFallMin = 0.04
-/** Share of the previous week's fall; a fall that slows down more indicates a new battery. */
+/** Share of the previous week's fall. A fall that slows down more indicates a new battery. */
 const settlingMax = 0.5
 
 /** `since` has the entries of `days` since the last jump, in volts. */

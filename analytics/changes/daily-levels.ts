@@ -6,7 +6,7 @@ import { hampelClean } from '../quality/hampel.ts'
 import { momentsOf } from '../summary/moments.ts'
 
 export interface DailyLevels {
-  /** Indexes of the days, ascending; the first day of the series is 0. */
+  /** Indexes of the days, ascending. The first day of the series is 0. */
   readonly days: Float64Array
   readonly means: Float64Array
 }

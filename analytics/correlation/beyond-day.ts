@@ -33,7 +33,7 @@ export function createBeyondDay(frame: GridFrame, local: Pick<LocalTime, 'offset
   return { days, rest }
 }
 
-/** n_eff of `n` pairs of such series; the mean course costs one day. */
+/** n_eff of `n` pairs of such series. The mean course costs one day. */
 export function effectiveCountBeyondDay(n: number, x: Float64Array, y: Float64Array, days: number): number | null {
   const count = effectiveCount(n, memoryOf(x), memoryOf(y))
   return count === null ? null : count * (1 - 1 / days)

@@ -17,7 +17,7 @@ export interface SeriesTransform {
   readonly observed: number
   /** Lower bound of a block's length. */
   readonly lagMax: number
-  /** Cells of a block; its transform is twice as long. */
+  /** Cells of a block. Its transform is twice as long. */
   readonly block: number
   /** Spectra of the standardised values: by block and frequency 0 … block the real and imaginary parts. */
   readonly spectra: Float64Array
@@ -57,7 +57,7 @@ export function seriesTransform(
   return { values, observed, lagMax, block, spectra: blockSpectra(values, block, mean, 1 / deviation), mask }
 }
 
-/** Frees their memory; they must not be used any more. */
+/** Frees their memory. They must not be used any more. */
 export function releaseTransforms(transforms: readonly (SeriesTransform | undefined)[]): void {
   detachBuffers(transforms.flatMap(transform => (transform ? [transform.spectra, transform.mask.spectra] : [])))
 }

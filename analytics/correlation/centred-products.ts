@@ -10,7 +10,7 @@ export interface CentredProducts {
 }
 
 /**
- * The series have one length; only indexes at which neither is missing (NaN) are pairs. The means are summed as
+ * The series have one length. Only indexes at which neither is missing (NaN) are pairs. The means are summed as
  * distances from the first pair, which keeps the digits of 1013 ± 0.3 hPa.
  */
 export function centredProducts(x: Float64Array, y: Float64Array): CentredProducts {

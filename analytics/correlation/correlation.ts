@@ -51,7 +51,7 @@ export function correlationSeries(values: Float64Array): CorrelationSeries {
 }
 
 /**
- * Only cells with both values count. `localHours`: 0 … 23 for each cell; without them the day has a single hour, and
+ * Only cells with both values count. `localHours`: 0 … 23 for each cell. Without them the day has a single hour, and
  * `deseasonalised` is Pearson's.
  */
 export function correlation(

@@ -38,8 +38,8 @@ export interface CounterIncrease {
 }
 
 /**
- * Samples have ascending times, with NaN for missing ones. With `sinceMs`, counts from the newest sample up to then;
- * the sample before shows whether that one is noise. Growth between the last sample and a reset is unknown.
+ * Samples have ascending times, with NaN for missing ones. With `sinceMs`, counts from the newest sample up to then.
+ * The sample before shows whether that one is noise. Growth between the last sample and a reset is unknown.
  */
 export function counterIncrease(samples: Samples, sinceMs = Number.NEGATIVE_INFINITY): CounterIncrease {
   const present = presentOf(samples.timesMs, samples.values)

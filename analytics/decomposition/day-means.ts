@@ -4,7 +4,7 @@ const hoursPerDay = 24
 /** Required by the WMO's rule for a daily mean. */
 export const hoursOfDayMin = 18
 
-/** Means and numbers of the 24-hour stretches with at least 18 values; the last one ends with the series. */
+/** Means and numbers of the 24-hour stretches with at least 18 values. The last one ends with the series. */
 export function dayMeans(hourly: Float64Array): { numbers: Float64Array; means: Float64Array } {
   const numbers: number[] = []
   const means: number[] = []

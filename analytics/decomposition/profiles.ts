@@ -1,5 +1,5 @@
 /**
- * Profiles of a day and a week on the local clock. Readings are pooled by their hour; the repeated hour of the autumn
+ * Profiles of a day and a week on the local clock. Readings are pooled by their hour. The repeated hour of the autumn
  * change shares one label. Reference: pandas `groupby(local hour)` with `mean` and `quantile`.
  */
 

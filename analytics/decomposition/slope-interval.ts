@@ -86,7 +86,7 @@ function weightedSum({ first, decay }: Noise, cells: number): number {
   return sum
 }
 
-/** The mean product of cells `lag` apart; their mean is 0. */
+/** The mean product of cells `lag` apart. Their mean is 0. */
 function autocovariance(residual: Float64Array, lag: number): number {
   let sum = 0
   let pairs = 0

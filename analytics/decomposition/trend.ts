@@ -18,7 +18,7 @@ const hoursPerDay = 24
 const level = 0.05
 
 export interface Trend {
-  /** Contains the true slope in 95 % of the cases, per day; the estimated slope is in it. */
+  /** Contains the true slope in 95 % of the cases, per day. The estimated slope is in it. */
   readonly slopeInterval: [number, number] | null
   readonly nEffective: number | null
   readonly theilSenPerDay: number | null

@@ -66,7 +66,7 @@ export function circularSummary(
   }
 }
 
-/** The same from the count and the means of the unit vectors; a narrow spread has fewer digits. */
+/** The same from the count and the means of the unit vectors. A narrow spread has fewer digits. */
 export function circularSummaryOf({
   count,
   sine,

@@ -1,6 +1,6 @@
 /**
  * A rose: how often each sector of the compass was measured. It replaces a direction's histogram, which would divide
- * north in two. Sectors are of equal width; the first is centred on north, the others follow clockwise.
+ * north in two. Sectors are of equal width. The first is centred on north, the others follow clockwise.
  */
 
 import { normaliseDegrees } from './degrees.ts'

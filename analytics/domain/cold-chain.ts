@@ -36,7 +36,7 @@ export interface ColdChainFigures {
 export interface ColdChainInput extends TimeRange {
   /** In °C, ascending, including values before the range; never NaN. */
   readonly samples: Samples
-  /** Empty while the interval of the device is unknown; then a value holds for an hour at most. */
+  /** Empty while the interval of the device is unknown. Then a value holds for an hour at most. */
   readonly gaps: GapThresholds
   /** The samples are means of hours, which do not show doors. */
   readonly isHourly: boolean

@@ -14,7 +14,7 @@ export interface AirHours {
   readonly outdoorTemperature: Float64Array
 }
 
-/** Cells of a day in the range; the end is not included. */
+/** Cells of a day in the range. The end is not included. */
 export interface CellRange {
   readonly from: number
   readonly to: number
@@ -39,7 +39,7 @@ export interface SpreadFigure extends Reasoned {
   readonly max: number | null
 }
 
-/** Includes the time outside of a range; a value at its end is inside. All four are null without a range. */
+/** Includes the time outside of a range. A value at its end is inside. All four are null without a range. */
 export interface BandFigure extends SpreadFigure {
   readonly below: number | null
   readonly above: number | null

@@ -56,7 +56,7 @@ export function weatherFigures(hours: AirHours, days: readonly CellRange[], alti
  */
 
 interface DegreeDays extends Reasoned {
-  /** Days with values in at least 18 hours; the others are left out. */
+  /** Days with values in at least 18 hours. The others are left out. */
   readonly days: number
   /** In K · d. */
   readonly heating_15_5: number | null

@@ -27,7 +27,7 @@ export interface Excursion {
   /** Time of its first reading, or the start of the range. */
   readonly startMs: number
   /**
-   * Time of the first reading back or beyond on the other side, or the beginning of a silence; the end of the range
+   * Time of the first reading back or beyond on the other side, or the beginning of a silence. The end of the range
    * when it continues there.
    */
   readonly endMs: number

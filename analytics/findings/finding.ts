@@ -29,7 +29,7 @@ type FindingSeverity = (typeof findingSeverities)[number]
 
 /** The part of the local day in which a pattern recurs. */
 export interface DayPattern {
-  /** `HH:mm` on the local clock; the end may be on the next day. */
+  /** `HH:mm` on the local clock. The end may be on the next day. */
   readonly from: string
   readonly to: string
   /** Number of examined local days; `count` of the finding is the number of days with the pattern. */

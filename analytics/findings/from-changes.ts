@@ -18,7 +18,7 @@ const middleWidth = 2.563
 
 export interface LevelInput {
   readonly metric: string
-  /** Means of hours, NaN where missing; the first begins at `startMs`. */
+  /** Means of hours, NaN where missing. The first begins at `startMs`. */
   readonly hourly: Float64Array
   readonly localHours: Uint8Array
   readonly startMs: number

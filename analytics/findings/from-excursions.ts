@@ -64,7 +64,7 @@ function worstOf(episodes: readonly Excursion[]): Excursion | undefined {
   }, undefined)
 }
 
-/** The most runs of that length expected by chance; an excursion has to be rarer. */
+/** The most runs of that length expected by chance. An excursion has to be rarer. */
 const expectedMax = 0.05
 /**
  * If a larger share of the readings beyond the limit is followed by another one, brief excursions have several

@@ -11,7 +11,7 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const minutesOfDay = 1440
 
-/** Shorter ones are losses; a longer one covers every time of the day. */
+/** Shorter ones are losses. A longer one covers every time of the day. */
 const lengthMinMs = hourMs
 const lengthMaxMs = 20 * hourMs
 /** Distance between the examined times of the day. */

@@ -13,7 +13,7 @@ export interface JudgedMetric extends MarkedSamples, Pick<Quality, 'limits'> {
   readonly name: string
 }
 
-/** One wild reading makes its neighbours suspect; it is reported once: as out of range, else as a spike or a jump. */
+/** One wild reading makes its neighbours suspect. It is reported once: as out of range, else as a spike or a jump. */
 export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Anomaly[] {
   const { name, limits } = metric
   const out = episodesOf(metric, rangeBit, gaps)

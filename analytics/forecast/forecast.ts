@@ -6,7 +6,7 @@ import { horizonHours, knownEnd } from './history.ts'
 import { forecastsOf, weightedMean } from './models.ts'
 
 export interface ForecastInput {
-  /** Means of hours, NaN where missing; the origin is behind the last one. */
+  /** Means of hours, NaN where missing. The origin is behind the last one. */
   readonly hourly: Float64Array
   /** Local hours 0 … 23 of these and of the 48 ahead. */
   readonly localHours: Uint8Array
@@ -31,7 +31,7 @@ interface BackTest {
   readonly mase: number | null
   /** The same relative to the seasonal naive forecast at the same origins. */
   readonly maseRatio: number | null
-  /** Shares of the observations within the intervals; each interval comes from the other half of the origins. */
+  /** Shares of the observations within the intervals. Each interval comes from the other half of the origins. */
   readonly coverage80: number | null
   readonly coverage95: number | null
 }

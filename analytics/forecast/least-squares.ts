@@ -1,6 +1,6 @@
 /** Least-squares coefficients of a series, by the normal equations, for a few terms of similar size. */
 
-/** `terms` has the values of each term; values behind the series' end are ignored. Linearly dependent terms get 0. */
+/** `terms` has the values of each term. Values behind the series' end are ignored. Linearly dependent terms get 0. */
 export function leastSquares(terms: readonly Float64Array[], values: Float64Array): Float64Array {
   const count = terms.length
   const matrix = terms.map(one => Float64Array.from(terms, other => product(one, other, values.length)))

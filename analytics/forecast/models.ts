@@ -140,7 +140,7 @@ export function seasonalNaive({ values }: History): Float64Array {
 const halfLifeHours = 7 * hoursPerDay
 const memoryMax = 0.995
 
-/** The mean day, weighted towards newer days; the deviation of the last hour from it decays. */
+/** The mean day, weighted towards newer days. The deviation of the last hour from it decays. */
 function dampedProfile(history: History): Float64Array {
   const { values, localHours } = history
   const sums = new Float64Array(hoursPerDay)

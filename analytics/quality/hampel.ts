@@ -13,8 +13,8 @@ const windowCells = 25
 const madsMax = 3.5 * 1.4826
 
 /**
- * The cleaned cells, in the unit of the input; a missing cell (NaN) stays missing. They are put into `cleaned`, another
- * array of that length.
+ * The cleaned cells, in the unit of the input. A missing cell (NaN) stays missing. They are put into `cleaned`,
+ * another array of that length.
  */
 export function hampelClean(cells: Float64Array, cleaned: Float64Array = new Float64Array(cells.length)): Float64Array {
   const half = (windowCells - 1) / 2

@@ -61,7 +61,7 @@ const none: QualityLimits = {
   isOwn: { range: false, spike: false, rate: false },
 }
 
-/** In °C, %, hPa and V; the battery has the bounds of stored values. */
+/** In °C, %, hPa and V. The battery has the bounds of stored values. */
 const usualLimits = {
   temperature: { ...none, range: [-30, 50], spike: 3, rate: changes(3, [4, 7, 9, 15, 25]), flat: 0.1 },
   humidity: { ...none, spike: 15, rate: changes(15, []), flat: 1, flatWithin: [Number.NEGATIVE_INFINITY, 95] },

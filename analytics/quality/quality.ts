@@ -50,7 +50,7 @@ const rateStretch = 1.5
 
 /**
  * Checks one metric's readings (NaN = missing) at ascending times. Neighbours are the metric's own readings before and
- * after. A spike and a flat line end at a gap, which is an interval above the threshold of its time; without a
+ * after. A spike and a flat line end at a gap, which is an interval above the threshold of its time. Without a
  * threshold, readings have no neighbours.
  */
 export function checkQuality(
@@ -101,7 +101,7 @@ export function judgeReadings(
 }
 
 interface MarkedReadings {
-  /** Samples without missing ones; the following fields describe these. */
+  /** Samples without missing ones. The following fields describe these. */
   readonly present: Samples
   readonly isGapBefore: Uint8Array
   readonly marks: Uint8Array

@@ -21,7 +21,7 @@ import {
 import { differences, thin } from './thinning.ts'
 
 const blockIntervals = 20
-/** The intervals of the most blocks; others are noise. */
+/** The intervals of the most blocks. Others are noise. */
 const statesMax = 8
 /** With more changes, stretches do not have a constant interval. */
 const stretchesMax = 100
@@ -42,7 +42,7 @@ export interface ConstantStretch {
 }
 
 /**
- * Takes ascending times; the result ascends, the first stretch from −∞. Fewer than two when the interval never changed
+ * Takes ascending times. The result ascends, the first stretch from −∞. Fewer than two when the interval never changed
  * or never was constant.
  */
 export function constantStretches(timesMs: Float64Array): ConstantStretch[] {

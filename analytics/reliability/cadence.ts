@@ -41,7 +41,7 @@ export interface Cadence {
 const always = Number.NEGATIVE_INFINITY
 const hourMs = 3_600_000
 
-/** Takes the readings' times, ascending; a burst counts as one event. `configuredMs` null: not configured. */
+/** Takes the readings' times, ascending. A burst counts as one event. `configuredMs` null: not configured. */
 export function cadenceOf(allMs: Float64Array, configuredMs: number | null): Cadence {
   if (configuredMs !== null) {
     const regularity = measuredRegularity(allMs, configuredMs)

@@ -76,7 +76,7 @@ export function coverageShare(covered: number, startMs: number, endMs: number, {
   return Math.min(1, covered / (endMs - startMs))
 }
 
-/** Hours are counted from the start; the last one may be shorter. */
+/** Hours are counted from the start. The last one may be shorter. */
 function hoursWithData(timesMs: Float64Array, startMs: number, endMs: number): number {
   let withData = 0
   let hourBefore = -1

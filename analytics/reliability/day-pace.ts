@@ -1,6 +1,6 @@
 /**
  * The pace of an irregular device at each hour of the day: a device with many readings in the daytime is not silent
- * when none comes for an hour at night. Hours are UTC, because the zone is unknown here; a change of the clocks shifts
+ * when none comes for an hour at night. Hours are UTC, because the zone is unknown here. A change of the clocks shifts
  * them by one for some weeks.
  */
 

@@ -53,7 +53,7 @@ export interface AgeLimits {
 }
 
 /**
- * Period and grace, as in Healthchecks; the grace of a quick device is at least a minute. An irregular one is measured
+ * Period and grace, as in Healthchecks. The grace of a quick device is at least a minute. An irregular one is measured
  * by its longest usual silence G: half its readings come later than its median interval.
  */
 export function ageLimits({ kind, expectedMs, gapMs }: Pick<Cadence, 'kind' | 'expectedMs' | 'gapMs'>): AgeLimits {

@@ -48,7 +48,7 @@ export function estimateInterval(timesMs: Float64Array): IntervalEstimate | null
   }
 }
 
-/** The few random intervals of a day may be near multiples of one of them; a week's are not. */
+/** The few random intervals of a day may be near multiples of one of them. A week's are not. */
 function holdsForAWeek(timesMs: Float64Array, usualMs: number): boolean {
   return regularityOf(withoutRetries(lastOf(timesMs, 7 * dayMs)), usualMs) >= regularityMin
 }

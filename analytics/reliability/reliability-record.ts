@@ -21,7 +21,7 @@ export const gapsMax = 50
 export const daysShown = 30
 /** Thirty times 24 hours may begin in the local day before those, and an hour earlier when the clocks change. */
 export const daysCounted = daysShown + 2
-/** Readings may be some minutes ahead of our clock; they are kept one by one until their time has come. */
+/** Readings may be some minutes ahead of our clock. They are kept one by one until their time has come. */
 const aheadMs = 15 * minuteMs
 
 export interface ReliabilityInput {
@@ -69,7 +69,7 @@ interface WindowRecord {
   /** The local day in which the window begins, and the readings in the part of the day inside the window. */
   readonly firstDate: string
   readonly firstDay: Counts
-  /** The gap in which the window begins; its part inside shrinks with time. */
+  /** The gap in which the window begins. Its part inside shrinks with time. */
   readonly gapAtStart: Gap | null
   /** Number of the other ended gaps. */
   readonly gapCount: number

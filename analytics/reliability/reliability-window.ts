@@ -37,7 +37,7 @@ export interface ReliabilityWindow {
   readonly mttr_seconds: number | null
   /** The window's length when it has no gap: the time between failures is at least that. */
   readonly mtbf_lower_bound_seconds: number | null
-  /** The device is younger than the window, by more than an interval; the window then begins with its first reading. */
+  /** The device is younger than the window, by more than an interval. The window then begins with its first reading. */
   readonly truncated: boolean
   readonly metrics: Record<string, { readonly completeness: number | null }>
 }

@@ -57,7 +57,7 @@ export function momentsOfTimes(times: Float64Array): ObservedTimes {
   return { observed: count, variance: (std * std * (count - 1)) / count, span: max - min }
 }
 
-/** The last frequency of astropy's grid, starting at half a step; its bound assumes that grid. */
+/** The last frequency of astropy's grid, starting at half a step. Its bound assumes that grid. */
 function searchedFrequencyMax(span: number, frequencyMax: number): number {
   const step = 1 / span / samplesPerPeak
   return step / 2 + step * roundHalfToEven((frequencyMax - step / 2) / step)

@@ -22,7 +22,7 @@ export interface FftPlan {
    * numbers.
    */
   transform(out: Float64Array, input: Float64Array): void
-  /** The same for `size` real numbers; only k = 0 … size/2 are filled in `out`, which has 2·size numbers. */
+  /** The same for `size` real numbers. Only k = 0 … size/2 are filled in `out`, which has 2·size numbers. */
   realTransform(out: Float64Array, input: Float64Array): void
 }
 

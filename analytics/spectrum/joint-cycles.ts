@@ -13,10 +13,7 @@ import type { Sampling } from './sampling.ts'
 
 /** Cycles that are near each other take many rounds; most take a few. */
 const roundsMax = 30
-/**
- * In 1/T: relative to the frequency of a cycle that fits in four times, 1e-6; the remaining rounds may add up to ten
- * times it.
- */
+/** In 1/T: relative to the frequency of a cycle that fits in four times, 1e-6. The remaining rounds may add up to ten times it. */
 const closeEnough = 4e-6
 
 /**

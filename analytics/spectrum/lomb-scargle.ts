@@ -30,7 +30,7 @@ export interface Sinusoid {
   readonly offset: number
 }
 
-/** Buffers for a series; the next user overwrites them, and has as many cells. */
+/** Buffers for a series. The next user overwrites them, and has as many cells. */
 export type SeriesRoom = Pick<ObservedSeries, 'centred' | 'weights'>
 
 export function createSeriesRoom(cells: number): SeriesRoom {
@@ -199,7 +199,7 @@ interface TrigonometricSums {
   readonly ys: number
 }
 
-/** The normal equations of cosine, sine and constant, with the constant eliminated; the values have mean 0. */
+/** The normal equations of cosine, sine and constant, with the constant eliminated. The values have mean 0. */
 function solve(sums: TrigonometricSums, frequency: number, { weightSum, squares, mean }: ObservedSeries): Sinusoid {
   const c = sums.c / weightSum
   const s = sums.s / weightSum

@@ -19,7 +19,7 @@ export function hannWindow(cells: number): Float64Array {
   return window
 }
 
-/** Makes the spectra of several series of the window's length; a spectrum is overwritten by the next call. */
+/** Makes the spectra of several series of the window's length. A spectrum is overwritten by the next call. */
 export function createPeriodogram(window: Float64Array): (values: Float64Array) => Spectrum {
   const cells = window.length
   const size = transformSize(2 * cells)

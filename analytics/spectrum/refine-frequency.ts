@@ -5,7 +5,7 @@
 
 import type { Sinusoid } from './lomb-scargle.ts'
 
-/** All in 1/T, T being the span. The main lobe ends this far beside its top; a larger move leads to another peak. */
+/** All in 1/T, T being the span. The main lobe ends this far beside its top. A larger move leads to another peak. */
 const driftMax = 1
 /**
  * The three powers of a parabola are close enough that it is off by 1e-6/T, and far enough apart that rounding does not

@@ -15,7 +15,7 @@ export interface Sampling {
   readonly resolution: number
   /** Fits sinusoids of any frequency to these values; valid until the next call. */
   fitter(values: Float64Array): (frequency: number) => Sinusoid
-  /** The values minus a sinusoid; the output array `rest` may be the values. */
+  /** The values minus a sinusoid. The output array `rest` may be the values. */
   without(values: Float64Array, sinusoid: Sinusoid, rest: Float64Array): Float64Array
 }
 

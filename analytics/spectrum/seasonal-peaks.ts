@@ -91,8 +91,8 @@ export function withDay(
 const noSteps: SensorSteps = { quantum: 0, passed: 0 }
 
 /**
- * Creates the search for series of one length, which share its tables and buffers. `cellsPerDay`: a multiple or a whole
- * fraction of 24; without it the series have no day.
+ * Creates the search for series of one length, which share its tables and buffers. `cellsPerDay`: a multiple or a
+ * whole fraction of 24. Without it the series have no day.
  */
 export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearch {
   const window = hannWindow(cells)
@@ -127,7 +127,7 @@ export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearc
       if (!isFirst && (cycle.cosine ** 2 + cycle.sine ** 2) * weightSum < 2 * shareMin * squares) break
       candidates.push(found)
       removed.push(frequency)
-      // The first line was fitted to the cycle too; its error must not enter the next spectrum.
+      // The first line was fitted to the cycle too. Its error must not enter the next spectrum.
       rest = detrend(withoutSinusoid(rest, cycle, left), left).residual
       spectrum = periodogram(rest)
       background.take(spectrum, removed)

@@ -4,7 +4,7 @@ import { significantRatio } from './peak-bins.ts'
 
 /** Fractions of a day at which cycles may be smaller than a step of the sensor, such as the tides of the air. */
 const dayFractionsMax = 4
-/** A clock that is a second off makes cycles of minutes in smooth series; the tides are stronger. */
+/** A clock that is a second off makes cycles of minutes in smooth series. The tides are stronger. */
 const powerMin = 0.005
 /** In 1/T, half the main lobe of the Hann window. */
 const nearCycles = 1

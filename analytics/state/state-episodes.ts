@@ -15,7 +15,7 @@ interface StateEpisode {
 }
 
 interface StateChange {
-  /** The first sample with the new state; the change may be as old as the sample before. */
+  /** The first sample with the new state. The change may be as old as the sample before. */
   readonly at_ms: number
   readonly from: number
   readonly to: number

@@ -9,7 +9,7 @@ import { type Cadence, type CadenceStretch, StretchCursor } from '../reliability
 import { expectedDefaultSeconds } from '../reliability/freshness.ts'
 import { gapIntervals } from '../reliability/interval-estimate.ts'
 
-/** States are the whole numbers from 0 to this one; a boolean is 0 or 1. */
+/** States are the whole numbers from 0 to this one. A boolean is 0 or 1. */
 export const stateMax = 255
 /** Marks an unknown state in the columns of runs. */
 export const unknownState = -1

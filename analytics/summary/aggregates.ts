@@ -17,7 +17,7 @@ export interface Bucket {
   readonly endMs: number
 }
 
-/** Null stands for missing figures; only `count` always exists. */
+/** Null stands for missing figures. Only `count` always exists. */
 export interface Summary {
   readonly count: number
   readonly mean: number | null
@@ -113,7 +113,7 @@ function summaryOf(input: AggregateInput, bucket: Bucket, arrivals: Arrivals, mo
 
 /**
  * Follows the WMO's equally spaced observations. Hours are counted from the bucket's start, and a running one is
- * measured by its whole length; the 18 hours that a day of 24 needs scale with the day's length.
+ * measured by its whole length. The 18 hours that a day of 24 needs scale with the day's length.
  */
 function meanOfHours({ timesMs, values, cadence }: AggregateInput, bucket: Bucket, arrivals: Arrivals): number | null {
   const means: number[] = []

@@ -14,7 +14,7 @@ export interface DownsampleOptions {
   readonly values: Float64Array
   /** The maximum of kept points, at least 4. */
   readonly points: number
-  /** A longer time between two readings is a gap; without a threshold gaps do not exist. */
+  /** A longer time between two readings is a gap. Without a threshold gaps do not exist. */
   readonly gaps: GapThresholds
   /** Not 0 for readings that must stay, such as suspect ones. */
   readonly flagged?: Uint8Array
@@ -105,7 +105,7 @@ function stretchStarts(times: Float64Array, gaps: GapThresholds, stretchesMax: n
   return [0, ...longest.sort((a, b) => a - b)]
 }
 
-/** Both ends of each stretch; the remaining points are divided by the stretches' lengths. */
+/** Both ends of each stretch. The remaining points are divided by the stretches' lengths. */
 function keepShapes(curve: Curve, starts: readonly number[], room: number): void {
   const lengths = starts.map((start, index) => (starts[index + 1] ?? curve.times.length) - start)
   const ends = lengths.reduce((sum, length) => sum + Math.min(length, 2), 0)

@@ -35,7 +35,7 @@ export function pressureTendency(
 }
 
 export function tendencyOf(change: number): Tendency {
-  // 999.8 − 999.7 is a little less than 0.1 in binary; the terms depend on the decimal difference.
+  // 999.8 − 999.7 is a little less than 0.1 in binary. The terms depend on the decimal difference.
   const size = Math.round(Math.abs(change) * 1e6) / 1e6
   if (size < 0.1) return 'steady'
   return `${change > 0 ? 'rising' : 'falling'} ${paceOf(size)}`

@@ -30,7 +30,7 @@ export function median(values: Float64Array): number {
   return quantile(values, 0.5)
 }
 
-/** The same as `quantiles`, for values without NaN; it changes their order. */
+/** The same as `quantiles`, for values without NaN. It changes their order. */
 export function quantilesInPlace(values: Float64Array, probabilities: readonly number[]): number[] {
   const last = values.length - 1
   if (last < 0) return probabilities.map(() => Number.NaN)

@@ -55,7 +55,7 @@ export function dayRemoved(values: Float64Array, positions: Float64Array, slots:
   return rest
 }
 
-/** Undefined without any value; an empty slot is interpolated between its neighbours. */
+/** Undefined without any value. An empty slot is interpolated between its neighbours. */
 function slotMeans(values: Float64Array, positions: Float64Array, slots: number): Float64Array | undefined {
   const sums = new Float64Array(slots)
   const counts = new Float64Array(slots)

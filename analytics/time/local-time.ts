@@ -1,6 +1,6 @@
 /**
  * Local time in one IANA zone: the text of a moment, and the moments between which a local day lies. Computations use
- * UTC; the zone is applied last, because its clock repeats or skips an hour twice a year.
+ * UTC. The zone is applied last, because its clock repeats or skips an hour twice a year.
  */
 
 import { formatDate, parseDate, twoDigits } from './calendar.ts'

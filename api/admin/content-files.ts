@@ -28,7 +28,7 @@ const audit: ImporterOptions['audit'] = (transaction, { actor, action, details }
     details,
   })
 
-/** The guard of the scope has checked who asks; bodies are taken as bytes. */
+/** The guard of the scope has checked who asks. Bodies are taken as bytes. */
 export function contentFileGroup(postgres: pg.Pool): OperationGroup<AdminOperation> {
   const importer = createContentFileImporter({ postgres, audit })
   let isClosing = false

@@ -73,7 +73,7 @@ const refusalsOfImports = [
 ] as const satisfies readonly AdminErrorCode[]
 const Answer = ImportAnswer.meta({ id: 'ImportAnswer' })
 
-/** The guard of the scope has admitted the request; the group passes bodies as streams. */
+/** The guard of the scope has admitted the request. The group passes bodies as streams. */
 export function importGroup(
   route: ImportRoute,
   { ranges, aheadMsMax, earliestMs, audit, findPrincipal }: ImportRouteOptions,

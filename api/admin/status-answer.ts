@@ -31,7 +31,7 @@ const ReplicaStatus = z.object({
   behind_seconds: z.number(),
   /**
    * Host and number of the process that forwards to it. Null before the first process, after it has released the
-   * replica, and while PostgreSQL does not answer; a killed process stays until another one forwards.
+   * replica, and while PostgreSQL does not answer. A killed process stays until another one forwards.
    */
   holder: z.string().nullable(),
   since: z.iso.datetime().nullable(),
@@ -123,7 +123,7 @@ export const Status = z.object({
       replicas: z.array(ReplicaStatus).optional(),
     })
     .optional(),
-  /** Nodes that take requests, oldest first; only the answering node while PostgreSQL does not answer. */
+  /** Nodes that take requests, oldest first. Only the answering node while PostgreSQL does not answer. */
   nodes: z.array(NodeStatus).optional(),
   /** State of rule evaluation; present in the process that evaluates. */
   alerts: z

@@ -34,7 +34,7 @@ export interface AirQualityOptions {
   keys: Pick<Keys, 'find'>
   nowMs: () => number
   log: Log
-  /** Public address of the service; without it, the request's address is used. */
+  /** Public address of the service. Without it, the request's address is used. */
   publicUrl: string | undefined
   failedAttemptsPerMinute: number
   /** Processes share the limits of an address. */

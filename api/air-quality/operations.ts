@@ -32,7 +32,7 @@ const paging = {
     .meta({ description: 'Rows of a page; more than the maximum counts as the maximum.' }),
 }
 
-/** Arguments of lists. query/ parses them by hand, because invalid numbers count as missing; a test compares both. */
+/** Arguments of lists. query/ parses them by hand, because invalid numbers count as missing. A test compares both. */
 const PageArguments = z.object(paging)
 
 /** Every order ends with the column `last`. */

@@ -1,4 +1,4 @@
-/** Declares the body of POST of data points for the contract. ingest/point.ts checks it; a test compares both. */
+/** Declares the body of POST of data points for the contract. ingest/point.ts checks it. A test compares both. */
 
 import { z } from 'zod'
 import { parameters } from '../../auth/stations/station.ts'

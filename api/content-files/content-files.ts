@@ -29,7 +29,7 @@ import { sendError } from './send-answer.ts'
 
 export interface ContentFilesOptions {
   postgres: pg.Pool
-  /** Public address of the service; without it, links have the request's address. */
+  /** Public address of the service. Without it, links have the request's address. */
   publicUrl: string | undefined
   /** Without it, pages do not show the signed-in account. */
   findVisitor?: FindVisitor

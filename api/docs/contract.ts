@@ -23,7 +23,7 @@ export interface PublishedOperation extends Json {
   parameters?: Parameter[]
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, PublishedResponse>
-  /** Any one of them suffices; an empty list requires none. */
+  /** Any one of them suffices. An empty list requires none. */
   security: Record<string, string[]>[]
 }
 

@@ -1,6 +1,6 @@
 /**
  * Declares the errors of the server: a code with its status and text. Each family extends this table and writes errors
- * in its own shape; the server writes `{"status": text}`.
+ * in its own shape. The server writes `{"status": text}`.
  */
 
 import type { FastifyInstance, FastifyReply } from 'fastify'

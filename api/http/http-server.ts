@@ -141,7 +141,7 @@ function messageErrorOf({ headers, rawHeaders, httpVersionMinor }: IncomingMessa
   return hosts > 1 || (hosts === 0 && httpVersionMinor > 0) ? 'BAD_REQUEST' : undefined
 }
 
-/** Answers before the body is read; the connection closes after the answer. */
+/** Answers before the body is read. The connection closes after the answer. */
 function refuseMessage(response: ServerResponse, code: MessageError): void {
   const { status, headers, body } = refusalOf(code)
   response.writeHead(status, headers).end(body)
@@ -169,7 +169,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** Maps codes of the parser; others are BAD_REQUEST. */
+/** Maps codes of the parser. Others are BAD_REQUEST. */
 const codes: Partial<Record<string, ServerErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   ERR_HTTP_REQUEST_TIMEOUT: 'TIMEOUT',

@@ -28,7 +28,7 @@ interface PageFrame {
 export interface PageDocument extends PageFrame {
   title: string
   style: Html
-  /** The part after the navigation; its `main` has the id `main`. */
+  /** The part after the navigation. Its `main` has the id `main`. */
   body: Html
   /** The policy of the page allows it by its hash. */
   script?: Html | undefined

@@ -38,7 +38,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const familyOf = createFamilyFinder(families)
   const app = fastify({
     serverFactory: servers.create,
-    // Only for the reported address; the factory has its own options.
+    // Only for the reported address. The factory has its own options.
     ...(tls === undefined ? {} : { https: tls }),
     trustProxy: config.TRUST_PROXY ?? false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: parameterLengthMax },

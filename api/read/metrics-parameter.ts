@@ -34,7 +34,7 @@ export function chooseMetrics(text: unknown, device: Device, registry: DeviceMet
 /** Longer than the names of all metrics of a device. */
 const textLengthMax = 4000
 
-/** All present metrics without the parameter; a text is an error message. */
+/** All present metrics without the parameter. A text is an error message. */
 export function namedMetrics<One extends ExportMetric>(text: unknown, there: readonly One[]): readonly One[] | string {
   if (text === undefined) return there
   const names = typeof text === 'string' && text.length <= textLengthMax ? text.split(',') : []

@@ -27,7 +27,7 @@ export interface Fleet {
   readonly hidesPlaces?: boolean
   /** Ordered by name; valid until the next change. */
   all(): readonly Device[]
-  /** Devices that log; the same array until one of them changes. */
+  /** Devices that log. The same array until one of them changes. */
   active(): readonly Device[]
   /** Devices with a tag for each of these, where `key:*` stands for any value. */
   tagged(tags: readonly string[]): readonly Device[]

@@ -1,6 +1,6 @@
 /**
  * `POST /api/log/batch`: readings with their own times, as a JSON array, NDJSON or CSV. A thread parses the streamed
- * body into the journal; readings that the answer counts as stored are on disk.
+ * body into the journal. Readings that the answer counts as stored are on disk.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -1,4 +1,4 @@
-/** Declares the body of a reading for the contract. ingest/reading.ts checks it by hand; a test compares both. */
+/** Declares the body of a reading for the contract. ingest/reading.ts checks it by hand. A test compares both. */
 
 import { z } from 'zod'
 import { earliestTimeMs, epochText, isoWithZone, type Range, type Ranges } from '../../ingest/reading.ts'

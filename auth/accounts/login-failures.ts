@@ -1,6 +1,6 @@
 /**
  * Slows down password guessing. Attempts are counted by account, existing or not, and by network. They are counted
- * before the password is verified, so that concurrent attempts do not bypass the limits; the right password cancels
+ * before the password is verified, so that concurrent attempts do not bypass the limits. The right password cancels
  * them. An account's count slows only networks that have failed on it, so its owner cannot be locked out. A network's
  * count has a larger allowance and slows attempts on many accounts.
  */

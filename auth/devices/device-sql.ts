@@ -220,7 +220,7 @@ interface Update {
   details: Record<string, unknown>
 }
 
-/** `set` has constant assignments; their values start at $5. Returns no row for a removed device. */
+/** `set` has constant assignments. Their values start at $5. Returns no row for a removed device. */
 async function update(
   database: Transaction,
   { number, by, action, details }: Update,

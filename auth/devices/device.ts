@@ -21,7 +21,7 @@ interface Coordinates {
 }
 
 const bothOf = (type: string) => ({ properties: { latitude: { type }, longitude: { type } } })
-/** Client generators turn `anyOf` into types without the other properties; they ignore these keywords. */
+/** Client generators turn `anyOf` into types without the other properties. They ignore these keywords. */
 const published = {
   if: { properties: { latitude: { type: 'null' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

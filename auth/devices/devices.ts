@@ -31,7 +31,7 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
   isCurrent(): boolean
   /** All devices, or an account's, ordered by name; valid until the next change. */
   all(owner?: number): readonly Device[]
-  /** Devices with `log_switch`; the same array until one of them changes. */
+  /** Devices with `log_switch`. The same array until one of them changes. */
   active(owner?: number): readonly Device[]
   /** Devices with a tag for each of these, where `key:*` stands for any value. Both lists are ordered by name. */
   tagged(
@@ -43,7 +43,7 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
   sequence(): Promise<number>
   /** Reads PostgreSQL; see `readNamesSince`. */
   namesSince(sequence: number, rowsMax: number): Promise<NamedDevice[]>
-  /** Calls the listener after each change in PostgreSQL and memory; it must not throw. */
+  /** Calls the listener after each change in PostgreSQL and memory. It must not throw. */
   onChange(listener: (device: Device, isRemoved: boolean) => void): void
   size(): number
   ownedBy(account: number): number

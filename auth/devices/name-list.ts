@@ -57,7 +57,7 @@ export class NameList {
     return this.#records
   }
 
-  /** Devices with `log_switch`; the same array until something changes. */
+  /** Devices with `log_switch`. The same array until something changes. */
   active(): readonly DeviceRecord[] {
     this.#active ??= this.all().filter(record => record.log_switch)
     return this.#active

@@ -1,6 +1,6 @@
 /**
  * Prevents guessing of user codes. Each lookup counts as a wrong one before it runs, so that concurrent lookups do not
- * bypass the limits; a right code cancels it. Few lookups run at a time, so that concurrent right ones do not count as
+ * bypass the limits. A right code cancels it. Few lookups run at a time, so that concurrent right ones do not count as
  * guesses. Beyond the limits, lookups are refused. An account without wrong codes is not limited by others of its
  * network.
  */

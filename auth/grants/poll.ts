@@ -1,7 +1,7 @@
 /**
  * Answers a device's poll and hands its key out once. The key's text is generated for that answer, and its digest
- * replaces the approval's, so that no stored text opens anything. A lost answer is not repeated; its unusable key is in
- * the owner's list.
+ * replaces the approval's, so that no stored text opens anything. A lost answer is not repeated. Its unusable key is
+ * in the owner's list.
  */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -46,7 +46,7 @@ function answer({ intervalSeconds }: Grant, status: Polled['status'], apiKey: st
 }
 
 /**
- * Undefined for an early poll; the first one never is. Neither this nor slowDown changes the status. After a clock was
+ * Undefined for an early poll. The first one never is. Neither this nor slowDown changes the status. After a clock was
  * set back, the last poll may be in the future and must not delay the next one for long.
  */
 function notePoll({ pool }: AccountParts, id: string, nowMs: number): Promise<Grant | undefined> {

@@ -32,7 +32,7 @@ export interface NewKey extends KeyDetails {
 
 /**
  * Inserts a key with the owner's notification and the audit row. Runs in a transaction of `changeAccount` of this
- * account, whose memory holds the keys; then `mailDue` sends the notification.
+ * account, whose memory holds the keys. Then `mailDue` sends the notification.
  */
 export async function insertKey(transaction: Transaction, request: KeyRequest): Promise<Outcome<NewKey>> {
   const { accountId, name, createDevices, tags = [], expiresMs, nowMs, actor = subjectOf(accountId) } = request

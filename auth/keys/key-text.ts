@@ -1,6 +1,6 @@
 /**
  * Generates the text of an API key: `barograph_key_`, 256 random bits in base 62, and a checksum. The prefix lets
- * scanners find leaked keys; the checksum refuses garbage without a lookup. View links have the same form with
+ * scanners find leaked keys. The checksum refuses garbage without a lookup. View links have the same form with
  * `barograph_view_`.
  */
 

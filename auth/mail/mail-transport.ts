@@ -17,7 +17,7 @@ export interface MailTransport {
 }
 
 export interface MailTransportOptions {
-  /** `smtp://user:password@host:587` or `smtps://…`; without it, mails are written to `folder`. */
+  /** `smtp://user:password@host:587` or `smtps://…`. Without it, mails are written to `folder`. */
   smtpUrl: string | undefined
   from: () => string
   folder: string

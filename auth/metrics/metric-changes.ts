@@ -29,11 +29,11 @@ type MetricChanged<Value> = { ok: true; value: Value } | MetricRefusal
 
 /** All methods reject like PostgreSQL while it is unavailable. `by` is the principal for the audit. */
 export interface MetricChanges {
-  /** Missing fields are the catalogue's; its range applies only with its own unit. */
+  /** Missing fields are the catalogue's. Its range applies only with its own unit. */
   add(metric: NewMetric, by: string): Promise<MetricChanged<Metric>>
   /**
    * Kind and unit may change at any time, for instance for a metric that the first reading has made. Stored values are
-   * not converted and have the new unit from then on; the audit has the former unit and kind. Unit, kind and range of
+   * not converted and have the new unit from then on. The audit has the former unit and kind. Unit, kind and range of
    * the five built-in metrics stay, since the interface of readings names them.
    */
   change(name: string, change: MetricChange, by: string): Promise<MetricChanged<Metric>>

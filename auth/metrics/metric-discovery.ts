@@ -42,7 +42,7 @@ type SightingRefusal = 'NAME_INVALID' | 'UNDECLARED' | 'TOO_MANY_METRICS' | 'TOO
 
 export interface MetricDiscovery {
   /**
-   * Makes missing metrics and series within the limits; then `series` has the number, or `refusalOf` the reason.
+   * Makes missing metrics and series within the limits. Then `series` has the number, or `refusalOf` the reason.
    * `later` while nothing can be made. `by` is the sender for the audit.
    */
   ensure(sightings: readonly Sighting[], by: string): Promise<'done' | 'later'>

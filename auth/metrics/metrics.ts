@@ -32,7 +32,7 @@ export interface Metrics extends MetricChanges, MetricDiscovery, SeriesRemoval {
   get(name: string): Metric | undefined
   /** Finds by name, another spelling (`windSpeed`), or an alias of the catalogue (`co2_ppm`). */
   find(field: string): Metric | undefined
-  /** Ordered by position; the same array until something changes. */
+  /** Ordered by position. The same array until something changes. */
   all(): readonly Metric[]
   /** Increases with each change of a metric. */
   version(): number

@@ -10,7 +10,7 @@ export class FeedBroken extends Error {}
 export interface FeedReader {
   /** Position up to which all changes are applied. */
   applied(): FeedHead
-  /** Applies all commits. Rejects with FeedBroken, or like the listeners; then it may be called again. */
+  /** Applies all commits. Rejects with FeedBroken, or like the listeners. Then it may be called again. */
   catchUp(database: Transaction): Promise<void>
   onChange(kind: ChangeKind, apply: ApplyChange): void
 }

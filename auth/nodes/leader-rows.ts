@@ -6,7 +6,7 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 
 // An arbitrary fixed number: "barolead" in ASCII.
 const leaderLock = '7089073111343391076'
-/** A new leader takes it exclusively; the leader's transactions share it until they end. The number is "barofenc". */
+/** A new leader takes it exclusively. The leader's transactions share it until they end. The number is "barofenc". */
 const fenceLock = '7089073111242731107'
 
 export async function tryLeaderLock(session: pg.Client): Promise<boolean> {

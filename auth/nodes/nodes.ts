@@ -54,7 +54,7 @@ export interface NodesOptions extends Omit<Node, 'id'> {
   connect: () => Promise<pg.Client>
   /** NODE_LEASE_SECONDS */
   leaseMs: number
-  /** The same at all nodes; without it, sessions of clients are not reported to other nodes. */
+  /** The same at all nodes. Without it, sessions of clients are not reported to other nodes. */
   sessionSecret?: string | undefined
   log: Pick<Log, 'info' | 'warn'>
   /** Called with the reason if this node cannot continue. */

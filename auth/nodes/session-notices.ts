@@ -46,7 +46,7 @@ export const sessionChannel = 'barograph_session'
  */
 const pauseMsOfAll = 100
 const sessionsPerStatement = 2_000
-/** PostgreSQL accepts less than 8,000 bytes; a session has 35 at most. */
+/** PostgreSQL accepts less than 8,000 bytes. A session has 35 at most. */
 const sessionsPerPayload = 200
 const waitingMax = 20_000
 const answerMsMax = 5_000

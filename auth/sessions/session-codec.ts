@@ -1,4 +1,4 @@
-/** Encodes session tokens as Auth.js does. A setting decides their form; the cookie's name is part of the key. */
+/** Encodes session tokens as Auth.js does. A setting decides their form. The cookie's name is part of the key. */
 
 import { createHash, hkdfSync } from 'node:crypto'
 import { decodeProtectedHeader, EncryptJWT, type JWTPayload, jwtDecrypt, jwtVerify, SignJWT } from 'jose'
@@ -17,7 +17,7 @@ export interface SessionCodec {
 
 export interface SessionCodecOptions {
   format: SessionFormat
-  /** The first one encrypts; the others are former ones. */
+  /** The first one encrypts. The others are former ones. */
   secrets: readonly string[]
   /** True if browsers use HTTPS, which changes the cookie's name. */
   isSecure: boolean

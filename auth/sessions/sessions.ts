@@ -1,5 +1,5 @@
 /**
- * Authenticates session tokens and tokens for API clients. The tokens are checked here; the account in memory decides
+ * Authenticates session tokens and tokens for API clients. The tokens are checked here. The account in memory decides
  * each time whether the account and the session are valid.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Manages links that show a saved view to anybody. The owner of a token never changes and is cached by its digest, as
- * for API keys; the account in memory decides each time whether it is valid.
+ * for API keys. The account in memory decides each time whether it is valid.
  */
 
 import { type Account, subjectOf } from '../accounts/account.ts'

@@ -69,7 +69,7 @@ async function importLines(client: AdminClient, lines: string): Promise<number> 
 
 const contentFiles = { seed: 6, count: 400, filesPerRunMax: 12 }
 
-/** Returns the number of new files; the import is idempotent. */
+/** Returns the number of new files. The import is idempotent. */
 export async function importContentFiles(client: AdminClient): Promise<number> {
   const body = contentFileLines(generateContentFiles(contentFiles))
   const headers = { 'content-type': 'application/x-ndjson' }

@@ -28,7 +28,7 @@ export interface SensorOptions extends DeliveryOptions {
   intervalMs: number
 }
 
-/** Runs until the signal; a sensor that the service rejects permanently stops on its own. */
+/** Runs until the signal. A sensor that the service rejects permanently stops on its own. */
 export async function runSensor(sensor: Sensor, options: SensorOptions): Promise<void> {
   const { signal, intervalMs, now } = options
   // They were not all switched on at the same moment.

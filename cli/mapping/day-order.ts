@@ -66,7 +66,7 @@ function isMonth(number: number): boolean {
   return number >= 1 && number <= 12
 }
 
-/** A mapping that contradicts the file is refused; a preset gives way. */
+/** A mapping that contradicts the file is refused. A preset gives way. */
 function decided(order: DayOrder, place: string, columns: TableColumns): SettledDays {
   const usual = usualOrder(columns)
   if (usual === undefined || usual === order) return { order }

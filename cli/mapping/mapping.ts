@@ -21,9 +21,9 @@ type Source =
 export type Mapping = ReadonlyMap<Target, Source>
 
 /**
- * `temperature="Outdoor Temp(°F)":F,device==porch,timestamp=Date+Time:mdy`: parts that are separated by commas. A name that has
- * a comma, a colon, a quote or spaces at its ends stands in quotes, as does the name of a time with a plus sign; a quote in it is
- * written twice. Throws a CommandError.
+ * `temperature="Outdoor Temp(°F)":F,device==porch,timestamp=Date+Time:mdy`: parts that are separated by commas. A name
+ * that has a comma, a colon, a quote or spaces at its ends stands in quotes, as does the name of a time with a plus
+ * sign. A quote in it is written twice. Throws a CommandError.
  */
 export function readMapping(texts: readonly string[]): Mapping {
   const mapping = new Map<Target, Source>()

@@ -60,7 +60,7 @@ interface LongColumns {
 }
 
 export interface MappedSeries extends Series {
-  /** Unit in the mapping; it takes precedence over the line's unit. */
+  /** Unit in the mapping. It takes precedence over the line's unit. */
   readonly unit: string | undefined
 }
 

@@ -3,7 +3,7 @@
 import { type Family, type FieldRule, type Message, readingsMax } from './family.ts'
 import { valueAt } from './json-path.ts'
 
-/** P1 is PM10 and P2 is PM2.5 in the firmware; the names of others begin with their sensor. */
+/** P1 is PM10 and P2 is PM2.5 in the firmware. The names of others begin with their sensor. */
 const particles: readonly FieldRule[] = [
   ['*P0', 'pm1'],
   ['*P1', 'pm10'],

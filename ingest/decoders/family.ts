@@ -16,9 +16,10 @@ export interface Message {
 }
 
 /**
- * The path of a field below its values, its metric, and the unit in which it is sent. In the path `*` is any text within a level and
- * `#` a number, which `#` in the metric repeats. A metric of null drops the field. The unit is converted to the one that the
- * catalogue has, or to the one behind `>`; a pointer such as `/TempUnit` names a field with the unit, and `not` inverts a state.
+ * The path of a field below its values, its metric, and the unit in which it is sent. In the path `*` is any text
+ * within a level and `#` a number, which `#` in the metric repeats. A metric of null drops the field. The unit is
+ * converted to the one that the catalogue has, or to the one behind `>`. A pointer such as `/TempUnit` names a field
+ * with the unit, and `not` inverts a state.
  */
 export type FieldRule = readonly [path: string, metric: string | null, unit?: string]
 
@@ -31,7 +32,7 @@ export interface Family {
   readonly topics?: readonly string[] | undefined
   /** Exceptions from `topics`. */
   readonly noReadings?: readonly string[]
-  /** Pointers that a message needs, with the reason why it is refused without one; without a reason it has no reading. */
+  /** Pointers that a message needs, with the reason why it is refused without one. Without a reason it has no reading. */
   readonly needs?: readonly (readonly [pointer: string, reason?: string])[]
   /** Parts of a message that are messages of their own. */
   readonly split?: (message: Message) => readonly Message[]

@@ -12,7 +12,7 @@ import { unitFault } from './field-unit.ts'
 export const ownDecodersMax = 100
 const textLengthMax = 128
 
-/** `own` is a word of MQTT_BROKERS; the others are paths of the admin API. */
+/** `own` is a word of MQTT_BROKERS. The others are paths of the admin API. */
 const reservedNames: ReadonlySet<string> = new Set(['own', 'messages', 'try'])
 
 /** The step of an address: `/in/NAME/KEY`. */

@@ -1,4 +1,7 @@
-/** Decoders that people write. All of them are in memory; a change commits in PostgreSQL and is in effect before its call returns. */
+/**
+ * Decoders that people write. All of them are in memory. A change commits in PostgreSQL and is in effect before its
+ * call returns.
+ */
 
 import type pg from 'pg'
 import { writeAudit } from '../../auth/audit.ts'

@@ -1,6 +1,6 @@
 /**
- * Converts a streamed JSON array into lines for the reader of NDJSON, one for each element. Only the array's own syntax is
- * checked here; the line's reader rejects an invalid element.
+ * Converts a streamed JSON array into lines for the reader of NDJSON, one for each element. Only the array's own
+ * syntax is checked here. The line's reader rejects an invalid element.
  */
 
 const quote = 0x22

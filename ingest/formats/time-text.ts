@@ -13,8 +13,8 @@ const dayUs = 86_400_000_000
 const minuteUs = 60_000_000
 
 /**
- * Epoch microseconds of `2017-01-01`, `2020-01-01 03:30`, ISO 8601 with `T`; without a zone UTC, a date alone is midnight, digits
- * beyond microseconds are cut off. Undefined for any other text.
+ * Epoch microseconds of `2017-01-01`, `2020-01-01 03:30`, ISO 8601 with `T`. Without a zone UTC, a date alone is
+ * midnight, digits beyond microseconds are cut off. Undefined for any other text.
  */
 export function readTimeText(text: string): number | undefined {
   const parts = pattern.exec(text)

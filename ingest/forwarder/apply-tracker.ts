@@ -1,7 +1,7 @@
 /**
- * Decides which positions of the journal are applied. QuestDB's 204 means that rows are sequenced; they are safe and visible only
- * once its writer has applied that transaction. So sent positions are tied to the sequencer's transaction at that time. They
- * count as applied when the writer has reached it, in each table with rows of a record.
+ * Decides which positions of the journal are applied. QuestDB's 204 means that rows are sequenced. They are safe and
+ * visible only once its writer has applied that transaction. So sent positions are tied to the sequencer's transaction
+ * at that time. They count as applied when the writer has reached it, in each table with rows of a record.
  */
 
 import { bug } from '../../store/limits/bug.ts'

@@ -14,8 +14,9 @@ export interface JournalPlace {
 }
 
 /**
- * `filling`: lost rows are being sent again and are incomplete. `again`: rows from `from` on have to be sent again. `lost`: they
- * are not in the journal; rows received in that time are missing. Nothing is missing where nothing was committed.
+ * `filling`: lost rows are being sent again and are incomplete. `again`: rows from `from` on have to be sent again.
+ * `lost`: they are not in the journal. Rows received in that time are missing. Nothing is missing where nothing was
+ * committed.
  */
 export type Verdict =
   | { kind: 'whole' }

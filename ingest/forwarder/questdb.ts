@@ -108,7 +108,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
 /** Resets the connection, so that the system discards its buffers: QuestDB would otherwise accept their content later. */
 function abort(sent: http.ClientRequest, error: Error): void {
   const { socket } = sent
-  // Over TLS the connection cannot be reset from here; it is closed.
+  // Over TLS the connection cannot be reset from here. It is closed.
   if (socket !== null && !('encrypted' in socket)) socket.resetAndDestroy()
   sent.destroy(error)
 }

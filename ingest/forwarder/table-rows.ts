@@ -143,7 +143,7 @@ export function isUsual(high: number): boolean {
   return high >= highDigits.min && high <= highDigits.max
 }
 
-/** Common bytes of rows of one shape, at their places; the rest is zeros. */
+/** Common bytes of rows of one shape, at their places. The rest is zeros. */
 function createFrame(rows: TableRows, { bytes }: Template, symbolBytes: number, high: number): Uint8Array {
   const time = isUsual(high) ? Buffer.from(`${high}00000000`) : Buffer.alloc(0)
   const symbols = Buffer.alloc(rows.symbolsLength(symbolBytes) - rows.head.length)

@@ -1,6 +1,6 @@
 /**
- * Messages between the main thread and the thread that reads bulk bodies, over a port for each body. The main thread forwards the
- * bytes as they arrive, and resolves the names; the other thread does all work on the bytes.
+ * Messages between the main thread and the thread that reads bulk bodies, over a port for each body. The main thread
+ * forwards the bytes as they arrive, and resolves the names. The other thread does all work on the bytes.
  */
 
 import type { LeftOutValues } from '../formats/chunk.ts'

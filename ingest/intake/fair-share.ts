@@ -1,8 +1,8 @@
 /**
- * Limits the readings of each credential in bulk bodies by a token bucket. The number of readings is known at the end of a body.
- * So a started body is taken completely and may overdraw the bucket; the next body waits until it is refilled. The burst admits
- * the backlog of an outage at once. Bytes with few readings, or none, cost as much as generously long readings: they have to be
- * read as well.
+ * Limits the readings of each credential in bulk bodies by a token bucket. The number of readings is known at the end
+ * of a body. So a started body is taken completely and may overdraw the bucket. The next body waits until it is
+ * refilled. The burst admits the backlog of an outage at once. Bytes with few readings, or none, cost as much as
+ * generously long readings: they have to be read as well.
  */
 
 import { type Rate, TokenBuckets } from '../../store/limits/token-buckets.ts'

@@ -64,8 +64,8 @@ export interface Intake {
    */
   prepare(writer: Writer, body: unknown): Promise<Refusal | undefined> | undefined
   /**
-   * Accepts the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves when the
-   * reading is on disk. With an idempotency key the promise does not imply a group.
+   * Accepts the parsed body of a message. A promise means that the reading is in the journal's next group. It resolves
+   * when the reading is on disk. With an idempotency key the promise does not imply a group.
    */
   take(writer: Writer, body: unknown, key?: RequestKey): Refusal | Promise<Refusal | StoredReading>
 }

@@ -44,8 +44,8 @@ type Queryable = Pick<pg.Pool, 'query'>
 const answerMsMax = 5_000
 
 /**
- * Leases are renewed one at a time: a process that saw a class as free would lock it to check again, and its holder would skip it
- * as locked. Any fixed number serves; it is "barostmp" in ASCII.
+ * Leases are renewed one at a time: a process that saw a class as free would lock it to check again, and its holder
+ * would skip it as locked. Any fixed number serves. It is "barostmp" in ASCII.
  */
 const leaseLock = '7089073111461817712'
 

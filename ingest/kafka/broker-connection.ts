@@ -30,9 +30,9 @@ export interface ConnectionSettings {
 
 export interface BrokerConnection {
   /**
-   * Returns the broker's answer. Throws `NotSent`, `Refused`, or `Unanswered` after `timeoutMs` or when the connection breaks;
-   * then the connection is closed, so that a late answer does not match a later request. `send` may throw `TooLate` instead of
-   * sending. Each new connection checks the cluster, and throws `OtherKafka` for another one.
+   * Returns the broker's answer. Throws `NotSent`, `Refused`, or `Unanswered` after `timeoutMs` or when the connection
+   * breaks. Then the connection is closed, so that a late answer does not match a later request. `send` may throw
+   * `TooLate` instead of sending. Each new connection checks the cluster, and throws `OtherKafka` for another one.
    */
   request<Answer>(broker: Broker, timeoutMs: number, send: (to: Connection) => Promise<Answer>): Promise<Answer>
   /** Closes the connection with its request. Later requests are not sent. */

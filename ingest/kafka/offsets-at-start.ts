@@ -6,7 +6,7 @@ import { systemTiming, type Timing } from '../timing.ts'
 import type { Offsets } from './fetcher.ts'
 import { KafkaAway } from './kafka-errors.ts'
 
-/** A failed broker is detected after `broker.session.timeout.ms`, by default 9 s; then another leader is elected. */
+/** A failed broker is detected after `broker.session.timeout.ms`, by default 9 s. Then another leader is elected. */
 const electionMsMax = 15_000
 const pauseMs = 250
 

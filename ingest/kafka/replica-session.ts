@@ -21,7 +21,7 @@ export async function replicaRow(session: pg.Client, replica: number): Promise<R
   return made
 }
 
-/** The key has two numbers, so that it differs from all other locks of the service; the first is "shrd" in ASCII. */
+/** The key has two numbers, so that it differs from all other locks of the service. The first is "shrd" in ASCII. */
 export const lockClass = 1_936_224_868
 
 export async function tryLock(session: pg.Client, replica: number): Promise<boolean> {

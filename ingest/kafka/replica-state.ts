@@ -61,10 +61,11 @@ export interface ReplicaState {
    */
   appliedOffset(topic: string): Promise<number | undefined>
   /**
-   * Commits that QuestDB has everything before the offset, except these dead letters. One transaction ensures that a record is
-   * after the committed offset or in a dead letter; the caller removes its own copy of a dead letter afterwards. An offset below
-   * the committed one does not lower it. Existing dead letters stay unchanged, and erased values are not stored. Rejects without
-   * a change: with LostReplica when another process has taken over the replica, and with TooManyLetters.
+   * Commits that QuestDB has everything before the offset, except these dead letters. One transaction ensures that a
+   * record is after the committed offset or in a dead letter. The caller removes its own copy of a dead letter
+   * afterwards. An offset below the committed one does not lower it. Existing dead letters stay unchanged, and erased
+   * values are not stored. Rejects without a change: with LostReplica when another process has taken over the replica,
+   * and with TooManyLetters.
    */
   commit(topic: string, offset: number, letters: readonly DeadLetter[], status?: ForwardStatus): Promise<void>
   /**

@@ -96,8 +96,9 @@ export interface TopicFeed {
 }
 
 /**
- * An older state may come from a process that was replaced: its successor waits for 3 s before it sends uncommitted records
- * again. A hand-over without the wait, and a loss, are known after a notification or a poll; then all revisions are raised.
+ * An older state may come from a process that was replaced: its successor waits for 3 s before it sends uncommitted
+ * records again. A hand-over without the wait, and a loss, are known after a notification or a poll. Then all
+ * revisions are raised.
  */
 const stateAgeMsMax = 3000
 const positionPollMs = 10

@@ -41,7 +41,7 @@ interface AskedReadings {
 export interface AlertReadingsReader {
   /**
    * Reads the next piece while the caller handles one. Throws BodyInterrupted where QuestDB does not answer, or when
-   * the signal aborts; earlier pieces stay valid.
+   * the signal aborts. Earlier pieces stay valid.
    */
   read(asked: AskedReadings, signal: AbortSignal): AsyncIterable<AlertReadings>
   /** Reads in progress fail. May be called twice. */

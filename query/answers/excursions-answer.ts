@@ -55,7 +55,7 @@ export function buildExcursions(input: ExcursionsInput): string {
   } satisfies Excursions)
 }
 
-/** The local days of the range; the first and the last one are cut by it. */
+/** The local days of the range. The first and the last one are cut by it. */
 function daysBetween(local: LocalTime, startMs: number, endMs: number): LocalDay[] {
   const count = Math.ceil((endMs - startMs) / dayMs) + 2
   return localDays(local, endMs - 1, count)

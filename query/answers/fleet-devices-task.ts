@@ -124,7 +124,7 @@ async function readTimes(
 const deviceSql = `SELECT cast(ts AS LONG), ${metrics.join(', ')} FROM ${readingsTable}
   WHERE device = $1 AND ts > $2 AND ts <= $3 ORDER BY ts DESC LIMIT $4`
 
-/** Adds the hours before the fetched readings; their counts include retries. */
+/** Adds the hours before the fetched readings. Their counts include retries. */
 function addHours({ startsMs, metrics: byMetric }: HourlySeries, fromHour: number, { numbers, sums }: Taken): void {
   for (const [row, startMs] of startsMs.entries()) {
     const hour = Math.floor(startMs / hourMs)

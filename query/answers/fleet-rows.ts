@@ -3,13 +3,13 @@
 import { metrics } from '../../store/tables.ts'
 import { airMetrics } from './units.ts'
 
-/** The columns of a device's last reading, in this order; then the values by metric, then their times in microseconds. */
+/** The columns of a device's last reading, in this order. Then the values by metric, then their times in microseconds. */
 export const lastRow = { number: 0, timeUs: 1, values: 2, valuesUs: 2 + metrics.length, width: 2 + 2 * metrics.length }
 
 /** The columns of the last value of a series. */
 export const customRow = { series: 0, timeUs: 1, value: 2, width: 3 }
 
-/** The columns of an hour of a device; then the number of values and the mean of each metric of the air. */
+/** The columns of an hour of a device. Then the number of values and the mean of each metric of the air. */
 export const hourRow = {
   number: 0,
   count: 1,
@@ -63,7 +63,7 @@ export class RowList {
     this.#numbers = new Float64Array(1024 * width)
   }
 
-  /** Returns the index of a new row's first column; the row is filled with NaN. */
+  /** Returns the index of a new row's first column. The row is filled with NaN. */
   add(): number {
     const at = this.#count++ * this.#width
     if (at + this.#width > this.#numbers.length) {

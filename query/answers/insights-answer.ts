@@ -14,7 +14,7 @@ import { type Insights, insightsMax, type OutlierInsight } from '../shapes/insig
 import { batteryFindings, batteryInsight, type DeviceBattery } from './fleet-batteries.ts'
 import type { MeansTable } from './means-table.ts'
 
-/** Stretches of six hours; the last four are the last 24 hours. */
+/** Stretches of six hours. The last four are the last 24 hours. */
 export const comparedQuarters = comparedDays * quartersPerDay
 export const comparedMetrics = ['temperature', 'humidity', 'pressure'] as const
 export type ComparedMetric = (typeof comparedMetrics)[number]

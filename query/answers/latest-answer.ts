@@ -24,7 +24,7 @@ interface Counted {
   readonly rowsOfOthers: number
 }
 
-/** Bytes of a typical value beyond its first digit; it only estimates the first size of the buffer. */
+/** Bytes of a typical value beyond its first digit. It only estimates the first size of the buffer. */
 const valueBytesGuess = 4
 
 export async function buildLatest(

@@ -43,7 +43,7 @@ function sampleSql(bucket: BucketMinutes): string {
   return `SAMPLE BY ${bucket}m ALIGN TO CALENDAR`
 }
 
-/** `$1` and `$2` are the range; the symbols follow after `$fixedBinds`. */
+/** `$1` and `$2` are the range. The symbols follow after `$fixedBinds`. */
 function whereSql(range: LatestRange, fixedBinds: number): string {
   const time = 'WHERE ts >= $1 AND ts < $2'
   if (range.symbols === undefined) return time

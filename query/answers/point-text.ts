@@ -3,7 +3,7 @@
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { ByteWriter } from './byte-writer.ts'
 
-/** The shortest point there is, one digit long; the comma between two points is not counted. */
+/** The shortest point there is, one digit long. The comma between two points is not counted. */
 export const pointBytesMin = '{"d":"2026-01-01 00:00","v":0}'.length
 
 const minuteMs = 60_000
@@ -16,7 +16,7 @@ export interface PointHeads {
   at(timeUs: number): string
 }
 
-/** `startUs` to `endUs` is the range that will be asked about; it is at most some days long. */
+/** `startUs` to `endUs` is the range that will be asked about. It is at most some days long. */
 export function createPointHeads(local: LocalTime, startUs: number, endUs: number): PointHeads {
   const firstMinute = Math.floor(startUs / minuteUs)
   const heads: (string | undefined)[] = new Array(Math.ceil(endUs / minuteUs) - firstMinute).fill(undefined)

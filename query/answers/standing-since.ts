@@ -58,7 +58,7 @@ export async function sinceReadings(
   }
 }
 
-/** The readings of one second; its time in microseconds. */
+/** The readings of one second. Its time in microseconds. */
 type Row = readonly [firstUs: number, min: number, max: number]
 
 /**

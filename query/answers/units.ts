@@ -14,6 +14,6 @@ export const units = {
 export const quantities = [...metrics, 'dew_point'] as const
 export type Quantity = (typeof quantities)[number]
 
-/** Metrics of the air; the others describe the device itself. */
+/** Metrics of the air. The others describe the device itself. */
 export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly Metric[]
 export type AirMetric = (typeof airMetrics)[number]

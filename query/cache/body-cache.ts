@@ -1,4 +1,4 @@
-/** Encoded answers, up to a number of bytes; the least recently used one is evicted first. */
+/** Encoded answers, up to a number of bytes. The least recently used one is evicted first. */
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, zstdCompress } from 'node:zlib'
@@ -85,7 +85,7 @@ export function createBodyCache(bytesMax: number): BodyCache {
 
 function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {
   if (coding === 'zstd') return compressZstd(bytes)
-  // For 16 MB of points, quality 4 leaves 2.5 MB in 0.2 s, about as small as gzip; the default of 11 takes a minute.
+  // For 16 MB of points, quality 4 leaves 2.5 MB in 0.2 s, about as small as gzip. The default of 11 takes a minute.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
   return compressBrotli(bytes, { params })
 }

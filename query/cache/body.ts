@@ -43,7 +43,7 @@ export interface CacheEntry {
   readonly askedAtMs: number
   /** The inputs of the body when it was built; undefined where they are too many to list. */
   readonly version: string | undefined
-  /** Set when building the next one failed; the next attempt waits until then. */
+  /** Set when building the next one failed. The next attempt waits until then. */
   readonly retryAtMs?: number
 }
 

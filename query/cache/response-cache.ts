@@ -26,7 +26,7 @@ export interface CachedQuery {
   /** How long a client may go on using an answer that is served as it is. */
   readonly maxAgeSeconds: (ageMs: number) => number
   readonly build: (askedAtMs: number, signal: AbortSignal) => Promise<Built>
-  /** Aborts when the client has left; without it an answer is built to its end. */
+  /** Aborts when the client has left. Without it an answer is built to its end. */
   readonly client?: AbortSignal | undefined
 }
 

@@ -13,7 +13,7 @@ type Bytes = Uint8Array<ArrayBuffer>
 interface Pieces {
   readonly head: Bytes
   readonly tail: Bytes
-  /** Both as raw deflate; the head ends at a byte and is not the last of its stream. */
+  /** Both as raw deflate. The head ends at a byte and is not the last of its stream. */
   readonly headDeflated: Bytes
   readonly tailDeflated: Bytes
 }
@@ -89,7 +89,7 @@ function join({ head, tail, headDeflated, tailDeflated }: Pieces, middle: Bytes)
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
 const gzipTrailerBytes = 8
 
-/** One member, because browsers read no second one; its stream is the pieces one after the other. */
+/** One member, because browsers read no second one. Its stream is the pieces one after the other. */
 function gzipOf(bytes: Buffer, deflated: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   const trailer = Buffer.alloc(gzipTrailerBytes)
   trailer.writeUInt32LE(crc32(bytes), 0)

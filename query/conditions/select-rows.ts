@@ -3,7 +3,7 @@
 import { bug } from '../../store/limits/bug.ts'
 import type { Column, Columns, ColumnValue, Condition, SortColumn } from './condition.ts'
 
-/** The rows that match all conditions, in the requested order; the sort is stable. */
+/** The rows that match all conditions, in the requested order. The sort is stable. */
 export function selectRows<Row>(
   columns: Columns<Row>,
   conditions: readonly Condition[],
@@ -116,10 +116,7 @@ export function createLike(pattern: string): (text: string) => boolean {
   }
 }
 
-/**
- * Each `%` takes as little as possible, and one more character whenever the rest does not match; only the last one is
- * retried.
- */
+/** Each `%` takes as little as possible, and one more character whenever the rest does not match. Only the last one is retried. */
 function fits(parts: readonly string[], characters: readonly string[]): boolean {
   let part = 0
   let at = 0

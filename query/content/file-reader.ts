@@ -14,7 +14,7 @@ export const fileColumns = `file.id::float8 AS id, run_id::float8 AS "runId", fe
     own_fields::text AS own`
 
 /**
- * Each row includes the version; without rows, one row has the version alone. The statement has no name: a plan cached
+ * Each row includes the version. Without rows, one row has the version alone. The statement has no name: a plan cached
  * while there were few files would scan all of them, and a pooler may not know the name.
  */
 const filesSql = `

@@ -2,7 +2,7 @@
 
 /** Columns of one length; row i is file i of the listing. */
 export interface FileColumns {
-  /** Positions among the runs and the sets; each file has both. */
+  /** Positions among the runs and the sets. Each file has both. */
   runs: Int32Array
   sets: Int32Array
 }
@@ -13,7 +13,7 @@ const passedByPerSorted = 32
 export class FileSelection {
   readonly #files: FileColumns
   readonly #scratch: Int32Array
-  /** Files grouped by run, each group in order; the group of run r ends where the next begins. */
+  /** Files grouped by run, each group in order. The group of run r ends where the next begins. */
   readonly #grouped: Int32Array
   readonly #starts: Int32Array
 

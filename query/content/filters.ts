@@ -1,6 +1,6 @@
 /** Filters of the listing. */
 
-/** An undefined filter does not narrow the listing; an empty one matches no file. */
+/** An undefined filter does not narrow the listing. An empty one matches no file. */
 export interface Filters {
   runIds: readonly number[] | undefined
   resourceIds: readonly number[] | undefined

@@ -59,7 +59,7 @@ export function createIndexHolder(options: IndexHolderOptions): IndexHolder {
     return building
   }
 
-  /** A running build may have begun before this version existed; the next one has not. */
+  /** A running build may have begun before this version existed. The next one has not. */
   async function atLeast(version: string): Promise<ListingIndex> {
     const index = await rebuild()
     return index.version === version ? index : await rebuild()

@@ -7,7 +7,7 @@ function isWithin(value: string, charactersMax: number): boolean {
   return value.length <= charactersMax || [...value].length <= charactersMax
 }
 
-/** The error of an existing value; a missing value has another one. */
+/** The error of an existing value. A missing value has another one. */
 function must(what: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : `must ${what}`) }
 }
@@ -114,7 +114,7 @@ export const ContentFileLine = z.object({
     .nullable()
     .default(null),
   image_src: text(200).nullable().default(null),
-  /** A text of digits, as it is shown; a number is accepted too. */
+  /** A text of digits, as it is shown. A number is accepted too. */
   resource_id: z
     .union(
       [

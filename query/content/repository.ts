@@ -15,7 +15,7 @@ interface Page {
   files: string[]
 }
 
-/** A page of the listing; the offset may exceed the count. */
+/** A page of the listing. The offset may exceed the count. */
 interface Part {
   offset: number
   limit: number

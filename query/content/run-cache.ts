@@ -76,7 +76,7 @@ function fieldsText(fields: object): string {
   return JSON.stringify(fields).slice(1, -1)
 }
 
-/** A character takes two bytes at most; each text has some overhead. */
+/** A character takes two bytes at most. Each text has some overhead. */
 function bytesOf({ runText, resourceText, offeringText }: Run): number {
   return 4 * (runText.length + resourceText.length + offeringText.length)
 }

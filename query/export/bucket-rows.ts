@@ -10,8 +10,8 @@ import { rowsFromSql, valuesTableOf } from './export-rows.ts'
 import type { ReadPiece } from './read-piece.ts'
 
 /**
- * A piece has at most as many buckets as it may have rows, with or without readings, so that each reading is aggregated
- * once. Buckets are aligned to 1970; the first and the last one are cut by the range.
+ * A piece has at most as many buckets as it may have rows, with or without readings, so that each reading is
+ * aggregated once. Buckets are aligned to 1970. The first and the last one are cut by the range.
  */
 export async function readBuckets(
   reader: ReplicaReads['reader'],

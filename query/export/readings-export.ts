@@ -76,7 +76,7 @@ function symbolsOf({ devices, isNarrowed }: ExportRequest): string[] | undefined
   return isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
 }
 
-/** The texts around the rows; a Parquet file ends with a description of its row groups. */
+/** The texts around the rows. A Parquet file ends with a description of its row groups. */
 function frameOf({ layout, stepUs, metrics }: ExportRequest) {
   if (layout === 'parquet') return { header: parquetMagic, separator: '', footer: undefined }
   const { header, separator, footer } = textFrameOf(layout, columnsOf(stepUs, metrics))

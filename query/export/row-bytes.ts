@@ -21,7 +21,7 @@ export class RowBytes {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(1024, bytesExpected))
   }
 
-  /** Reserves room for `bytes`; the methods below do not check it. */
+  /** Reserves room for `bytes`. The methods below do not check it. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes
     if (needed <= this.#bytes.length) return

@@ -50,7 +50,7 @@ export function metricAt(table: SeriesTable, place: number): number {
   return table[place + 2] as number
 }
 
-/** The most series that a statement names; with more series, rows of others are read and skipped. */
+/** The most series that a statement names. With more series, rows of others are read and skipped. */
 const namedInSqlMax = 1000
 
 /** Undefined when there are too many to name. */

@@ -5,7 +5,7 @@ import type { DailyMean } from '../../analytics/battery/line.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { batteryFinding, type KnownBattery } from '../../analytics/findings/from-battery.ts'
 
-/** Stretches of 24 hours; the last one ends at the last full hour. */
+/** Stretches of 24 hours. The last one ends at the last full hour. */
 export const batteryDays = 30
 
 export interface MeasuredBattery extends KnownBattery {

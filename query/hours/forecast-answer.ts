@@ -41,7 +41,7 @@ export async function answerForecast(query: HoursQuery, context: TaskContext): P
   })
 }
 
-/** Shares stay within 0 to 100; the bounds of other units are unknown. */
+/** Shares stay within 0 to 100. The bounds of other units are unknown. */
 function rangeOf(unit: string | undefined): Pick<ForecastInput, 'range'> {
   return unit === '%' ? { range: [0, 100] } : {}
 }

@@ -50,7 +50,7 @@ const valuesOfKind: Partial<Record<MetricKind, (hour: Hour) => number[]>> = {
 }
 
 /**
- * Equal steps from the first to the last value; an hour's resets become one. The largest value shows whether the first
+ * Equal steps from the first to the last value. An hour's resets become one. The largest value shows whether the first
  * or the last one is noise, and noise stays at its place.
  */
 function counterValues({ count, first, last, increase, max }: Hour): number[] {

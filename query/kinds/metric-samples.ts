@@ -15,7 +15,7 @@ export interface CustomSamples extends Samples {
   readonly metric: CustomMetric
   /** One for each time, NaN where missing; undefined without a paired speed. */
   readonly speeds: Float64Array | undefined
-  /** Hours of expired values; the samples in them are synthetic. */
+  /** Hours of expired values. The samples in them are synthetic. */
   readonly expired?: ExpiredHours | undefined
 }
 
@@ -28,7 +28,7 @@ export interface ExpiredHours {
   readonly withoutMax: ReadonlySet<number>
 }
 
-/** The values at these times, ascending, NaN where there is none; values at other times are left out. */
+/** The values at these times, ascending, NaN where there is none. Values at other times are left out. */
 export function alignedTo(timesMs: Float64Array, samples: Samples): Float64Array {
   const aligned = new Float64Array(timesMs.length).fill(Number.NaN)
   let place = 0

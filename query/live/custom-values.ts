@@ -53,7 +53,7 @@ export class CustomValues {
     return isLacking
   }
 
-  /** Adds a value from QuestDB; a newer one stays. */
+  /** Adds a value from QuestDB. A newer one stays. */
   merge(slot: number, series: number, timeUs: number, value: number): void {
     const known = this.#of(slot)
     const place = placeOf(known, series)

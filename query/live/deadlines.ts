@@ -16,7 +16,7 @@ export class Deadlines {
     return this.#count === 0 ? Number.POSITIVE_INFINITY : (this.#times[0] as number)
   }
 
-  /** The slot that is due first; the heap must not be empty. */
+  /** The slot that is due first. The heap must not be empty. */
   nextSlot(): number {
     if (this.#count === 0) throw bug('no slot is due')
     return this.#slots[0] as number

@@ -69,7 +69,7 @@ class Cell {
   }
 }
 
-/** Builds the map during a walk; a device that moves meanwhile stays where the walk found it. */
+/** Builds the map during a walk. A device that moves meanwhile stays where the walk found it. */
 export async function mapOf(
   fleet: LiveFleet,
   order: FleetOrder,

@@ -84,8 +84,8 @@ function collect(
 }
 
 /**
- * A page of the devices whose name or place contains the text, case-insensitive. It scans all names once; a device that
- * changes its state meanwhile stays where the scan found it.
+ * A page of the devices whose name or place contains the text, case-insensitive. It scans all names once. A device
+ * that changes its state meanwhile stays where the scan found it.
  */
 export async function searchPage(
   fleet: LiveFleet,
@@ -96,7 +96,7 @@ export async function searchPage(
 ): Promise<FoundPage> {
   const text = search.normalize('NFC').toLowerCase()
   const wanted = wantedStates(request.states)
-  /** Numbers of devices by state, or all in the first list; a later turn may reuse slots. */
+  /** Numbers of devices by state, or all in the first list. A later turn may reuse slots. */
   const found: number[][] = liveStates.map(() => [])
   const after = request.order === 'name' ? request.after?.name : undefined
   await walk(fleet, order, after, slots => searchSlots(fleet, request, slots, text, wanted, found), signal)

@@ -1,7 +1,4 @@
-/**
- * Some devices of the fleet, such as an owner's, in the order of their names; the cost of a walk depends only on their
- * number.
- */
+/** Some devices of the fleet, such as an owner's, in the order of their names. The cost of a walk depends only on their number. */
 
 import type { LiveFleet } from './live-fleet.ts'
 import { liveStates } from './live-state.ts'

@@ -55,7 +55,7 @@ export interface LiveFleetOptions {
   readonly failed: (error: unknown) => void
 }
 
-/** Deadlines that are processed in one turn; each takes a microsecond. */
+/** Deadlines that are processed in one turn. Each takes a microsecond. */
 const dueMax = 2000
 const updatedPerTurn = 2000
 const forgottenPerTurn = 10_000
@@ -212,7 +212,7 @@ export class LiveFleet {
     }
   }
 
-  /** Takes an estimated interval; a configured one stays. */
+  /** Takes an estimated interval. A configured one stays. */
   estimated(slot: number, cadence: LiveCadence): void {
     const columns = this.#columns.get()
     if (columns.configured[slot] === 1) return

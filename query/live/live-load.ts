@@ -29,10 +29,7 @@ export class LoadFailed extends Error {
 
 /** They take some milliseconds of the main thread. */
 const rowsPerTurn = 5000
-/**
- * In a fleet up to this size each device without a configured interval is looked up; a larger fleet begins with
- * guesses.
- */
+/** In a fleet up to this size each device without a configured interval is looked up. A larger fleet begins with guesses. */
 const exactDevicesMax = 5000
 /** Each stretch of time is this many times as long as the one after it, back to the beginning. */
 const growth = 4
@@ -86,7 +83,7 @@ async function devicesBySeries(
   return devices
 }
 
-/** Values that exceed the time of a query are left out; they come with the next readings. */
+/** Values that exceed the time of a query are left out. They come with the next readings. */
 async function loadCustom(
   { fleet, ask }: LiveLoadOptions,
   devices: ReadonlyMap<number, number>,
@@ -126,7 +123,7 @@ async function loadHour(options: LiveLoadOptions, hour: number, signal: AbortSig
   await eachRow(options, result.rows, hourRow.width, signal, (slot, row) => mergeHour(fleet, slot, hour, row))
 }
 
-/** Visits some thousands of rows a turn; rows of devices outside the registry are skipped. */
+/** Visits some thousands of rows a turn. Rows of devices outside the registry are skipped. */
 async function eachRow(
   { fleet }: LiveLoadOptions,
   rows: Float64Array,

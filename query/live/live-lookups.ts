@@ -19,7 +19,7 @@ export interface LiveLookupsOptions extends Omit<DueLookupsOptions, 'isDue'> {
   readonly nowMs: () => number
   readonly aheadMs: number
   readonly metricsOf: LiveMetricsOf
-  /** Delay between two checks for due devices; readings are visible to queries a second after their acknowledgement. */
+  /** Delay between two checks for due devices. Readings are visible to queries a second after their acknowledgement. */
   readonly pauseMs?: number
 }
 

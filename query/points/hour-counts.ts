@@ -20,7 +20,7 @@ export function totalOf({ counts }: HourCounts): number {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The hours that contain the `count` rows from `offset` on; these must exist. */
+/** The hours that contain the `count` rows from `offset` on. These must exist. */
 export function locate(hours: HourCounts, direction: 'asc' | 'desc', offset: number, count: number): Located {
   const { startsUs, counts } = hours
   const length = counts.length

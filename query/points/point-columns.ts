@@ -26,7 +26,7 @@ export const pointColumnTypes = {
 
 export type PointColumn = keyof typeof pointColumnTypes
 
-/** The columns of rows in memory; a row is its index. */
+/** The columns of rows in memory. A row is its index. */
 export function columnsOf(
   { sn, series }: Station,
   rows: PointRows,

@@ -60,7 +60,7 @@ export interface PlaceQuery {
 
 export interface NewestQuery {
   readonly station: Station
-  /** The previously known newest time, in microseconds; it limits the search. */
+  /** The previously known newest time, in microseconds. It limits the search. */
   readonly sinceUs: number | undefined
 }
 

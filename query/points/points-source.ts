@@ -27,7 +27,7 @@ interface RowsRequest {
 
 /** Rejects with a QueryFailed or a QuestdbError for external failures. */
 export interface PointsSource {
-  /** More rows than `rowsMax` are TOO_LARGE; with an order, the rest is left out. */
+  /** More rows than `rowsMax` are TOO_LARGE. With an order, the rest is left out. */
   rows(asked: RowsRequest, signal: AbortSignal): Promise<PointRows>
   /** For each hour with rows, ascending: its start in microseconds, their count and the newest time. */
   hours(asked: RangeRequest, signal: AbortSignal): Promise<HourCounts>

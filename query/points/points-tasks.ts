@@ -116,7 +116,7 @@ async function buildNewestSince(
 ): Promise<PointsText> {
   const series = station.series.map(({ number }) => number)
   const range = { fromUs: sinceUs, toUs: Number.POSITIVE_INFINITY }
-  // QuestDB reads backwards only when ordered by time alone; all series may have a point at that time.
+  // QuestDB reads backwards only when ordered by time alone. All series may have a point at that time.
   const newest = { series, ...range, order: 'ts DESC', rowsMax: series.length }
   const rows = series.length === 0 ? pointRows(noColumns) : await context.source.rows(newest, context.signal)
   const [timeUs] = rows.timesUs

@@ -153,7 +153,7 @@ export function createPoints(options: PointsOptions): Points {
 
 /**
  * The number of rows, and how to read a page of them. The first page after new points is found by its index among all
- * rows; later pages use the counts of hours.
+ * rows. Later pages use the counts of hours.
  */
 async function countFor(reader: PointsReader, plan: StoredPlan, client: AbortSignal) {
   const { byId } = plan

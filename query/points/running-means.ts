@@ -14,7 +14,7 @@ const windows = [
 ] as const
 
 const minuteUs = 60_000_000
-/** Length of the rows needed before a point; the start is not included. */
+/** Length of the rows needed before a point. The start is not included. */
 export const windowUs = 60 * minuteUs
 
 /** A mean for each of 15, 30 and 60 minutes; NaN where there are too few points. */

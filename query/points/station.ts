@@ -6,7 +6,7 @@ export interface Station {
   readonly series: readonly { readonly number: number; readonly parameter: string }[]
 }
 
-/** A station of the registry without points yet; it avoids a search among the points of all stations. */
+/** A station of the registry without points yet. It avoids a search among the points of all stations. */
 export function silentStation(record: Pick<Parameters<typeof pointStation>[0], 'sn' | 'timezone'>): Station {
   return pointStation({ ...record, series: new Map() })
 }

@@ -27,7 +27,7 @@ export function createColumnsReader(settings: QuestdbSettings, connection: Pick<
 
 const rowsGuess = 1500
 
-/** The same rows as text, four times as slow; its error is the caller's. */
+/** The same rows as text, four times as slow. Its error is the caller's. */
 async function readOverPg(
   connection: Pick<PgConnection, 'read'>,
   { sql, columnCount, rowsMax }: ColumnsRequest,

@@ -19,7 +19,7 @@ interface Part extends Stretch {
   readonly table: string
 }
 
-/** `count` stretches of equal length, oldest first; the last one ends at `endUs`. */
+/** `count` stretches of equal length, oldest first. The last one ends at `endUs`. */
 export function stretchesUntil(endUs: number, lengthUs: number, count: number): Stretch[] {
   return Array.from({ length: count }, (_, place) => {
     const toUs = endUs - (count - 1 - place) * lengthUs
@@ -27,7 +27,7 @@ export function stretchesUntil(endUs: number, lengthUs: number, count: number): 
   })
 }
 
-/** The tables that have the hours of a stretch; a stretch has whole hours. */
+/** The tables that have the hours of a stretch. A stretch has whole hours. */
 export function fleetParts({ fromUs, toUs }: Stretch, { expiredBeforeUs, rawFromUs }: HourSources): Part[] {
   const within = (timeUs: number, from: number) => Math.min(toUs, Math.max(from, timeUs))
   const viewFromUs = within(expiredBeforeUs, fromUs)

@@ -6,7 +6,7 @@ export interface ThriftStruct {
 }
 
 const typeOf = { yes: 1, no: 2, byte: 3, i16: 4, i32: 5, i64: 6, double: 7, binary: 8, list: 9, set: 10, struct: 12 }
-/** Structs are nested only a few levels deep; this stops at bytes with another meaning. */
+/** Structs are nested only a few levels deep. This stops at bytes with another meaning. */
 const depthMax = 16
 
 export class ThriftReader {

@@ -17,13 +17,13 @@ const aggregates = { mean: z.number(), min: z.number(), max: z.number(), count: 
 const Hour = z.strictObject({ ...aggregates, d: LocalMinute }).meta({ id: 'Hour' })
 const TimedHour = z.strictObject({ ...aggregates, ...pointTime, d: LocalMinute }).meta({ id: 'TimedHour' })
 
-/** Only on request; a good reading has no flag. */
+/** Only on request. A good reading has no flag. */
 const flag = { flag: z.literal(3).meta({ description: 'QARTOD flag of a suspect reading' }) }
 const FlaggedPoint = z.strictObject({ ...flag, ...Point.shape }).meta({ id: 'FlaggedPoint' })
 const TimedFlaggedPoint = z.strictObject({ ...flag, ...TimedPoint.shape }).meta({ id: 'TimedFlaggedPoint' })
 const FlaggedPoints = z.array(z.union([TimedFlaggedPoint, FlaggedPoint, TimedPoint, Point]))
 
-/** Hours of custom metrics, by kind; those without a value are left out. */
+/** Hours of custom metrics, by kind. Those without a value are left out. */
 const kindFigures = {
   Gauge: { kind: z.literal('gauge'), ...aggregates },
   Counter: counterFigures,

@@ -80,7 +80,7 @@ async function readNewestUs(
   return newestUs
 }
 
-/** Indexed by series; a series without points in the ranges has no entry. */
+/** Indexed by series. A series without points in the ranges has no entry. */
 export async function readUnits(
   connection: Connection,
   series: readonly number[],

@@ -33,7 +33,7 @@ export function batteryFindings({ device, nowMs, ...input }: BatteriesInput): Fi
   return [ofColumns, ...ofGauges].flatMap(battery => (battery && batteryFindingAt(battery, nowMs)) ?? [])
 }
 
-/** Daily means with values, in volts or percent; the last day ends with `endHour`. */
+/** Daily means with values, in volts or percent. The last day ends with `endHour`. */
 function daysOf(hours: Float64Array, endHour: number, scale: number): DailyMean[] {
   return Array.from({ length: batteryDays }, (_, day) => {
     const to = endHour - (batteryDays - 1 - day) * hoursPerDay

@@ -53,7 +53,7 @@ function pairedGrid({ fine, hourly, localHours, local }: StatsWindow) {
   return { frame, localHours: localHoursOf(frame, local), of: ({ cells }: StatsColumn) => cells }
 }
 
-/** Lags are searched on the fine grid; the hourly grid gives the number of independent values. */
+/** Lags are searched on the fine grid. The hourly grid gives the number of independent values. */
 function createLags(window: StatsWindow, transforms: Transforms) {
   const { fine, local } = window
   const { frame, of } = pairedGrid(window)

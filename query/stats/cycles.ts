@@ -17,7 +17,7 @@ import { dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
 
-/** A detrended series in which cycles are measured. Times are in cells; a whole number is the middle of one. */
+/** A detrended series in which cycles are measured. Times are in cells. A whole number is the middle of one. */
 interface Measured {
   readonly sampling: Sampling
   readonly values: Float64Array
@@ -55,7 +55,7 @@ function readingsOf({ timesMs, fine: { frame } }: StatsWindow, values: Float64Ar
   return { times, measured }
 }
 
-/** Period, power and amplitude from the readings; without a maximum of power near the grid's, the cycle is dropped. */
+/** Period, power and amplitude from the readings. Without a maximum of power near the grid's, the cycle is dropped. */
 function measuredAgain(
   peaks: readonly SeasonalPeak[],
   { times, measured: { sampling, values } }: { readonly times: Float64Array; readonly measured: Measured },

@@ -1,4 +1,4 @@
-/** The part of the statistics that changes without readings; it is written for every request. */
+/** The part of the statistics that changes without readings. It is written for every request. */
 
 import { silentFinding } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'

@@ -47,7 +47,7 @@ function makeEmpty(target: string): void {
   }
 }
 
-/** Removes the files of a failed backup; the folder was empty before. */
+/** Removes the files of a failed backup. The folder was empty before. */
 export function clearTarget(target: string): void {
   for (const name of [...partNames, `${manifestName}.new`]) rmSync(join(target, name), { recursive: true, force: true })
 }

@@ -25,7 +25,7 @@ export interface RestoredTopics {
   topics: NonNullable<ManifestHead['topics']>
 }
 
-/** Rejects with a BackupError or a StartError; then only the schema of the database has changed. */
+/** Rejects with a BackupError or a StartError. Then only the schema of the database has changed. */
 export async function restoreTopics(options: TopicsRestoreOptions): Promise<RestoredTopics> {
   const { folder, databaseUrl, onStep } = options
   onStep('checking the backup')

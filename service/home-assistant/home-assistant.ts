@@ -197,7 +197,7 @@ class HomeAssistantPublisher {
     await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => undefined)
   }
 
-  /** Sends some changed devices; they stay changed until the broker has acknowledged them. */
+  /** Sends some changed devices. They stay changed until the broker has acknowledged them. */
   async #publishSome(session: BrokerSession): Promise<void> {
     const orphans = [...this.#orphans.keys().take(orphansPerTick)]
     const messages = orphans.flatMap(symbol => {

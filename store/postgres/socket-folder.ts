@@ -9,7 +9,7 @@ import type { SystemUser } from './postgres-user.ts'
 /** The number only names the socket. No TCP port is opened. */
 export const socketPort = 5432
 
-/** A path has to fit into `sun_path`, with a zero at its end (unix(7)); it is 104 bytes on BSD and macOS. */
+/** A path has to fit into `sun_path`, with a zero at its end (unix(7)). It is 104 bytes on BSD and macOS. */
 const socketPathBytesMax = process.platform === 'linux' ? 107 : 103
 const shortRoot = '/tmp'
 

@@ -20,7 +20,7 @@ export interface TransactionOptions {
   lock?: string
 }
 
-/** A transaction that has begun. Its end may be requested more than once; the first request counts. */
+/** A transaction that has begun. Its end may be requested more than once. The first request counts. */
 export interface OpenTransaction {
   transaction: Transaction
   /** Rejects with OutcomeUnknown, or with an error after which nothing was changed. */

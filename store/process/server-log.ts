@@ -7,8 +7,8 @@ const tailBytesMax = 16 * 1024
 const checkMs = 60_000
 
 /**
- * Empties a server's log when it exceeds its limit. The server appends, so it continues at the beginning. The descriptor stays
- * open, since later there may be no free one, or no such path; the result closes it.
+ * Empties a server's log when it exceeds its limit. The server appends, so it continues at the beginning. The
+ * descriptor stays open, since later there may be no free one, or no such path. The result closes it.
  */
 export function boundLog(descriptor: number): () => void {
   emptyOverBound(descriptor)

@@ -20,7 +20,7 @@ export interface ChartStackProps {
   readonly label: string
   readonly panels: readonly Panel[]
   readonly window: TimeWindow
-  /** The charts continue to here behind the window, for a forecast; the cursor cannot select readings there. */
+  /** The charts continue to here behind the window, for a forecast. The cursor cannot select readings there. */
   readonly untilMs?: number | undefined
   readonly nowMs: number
   readonly zone: Zone

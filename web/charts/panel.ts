@@ -9,7 +9,7 @@ interface LineStyle {
   readonly width: number
   /** `all`: each value is one, and no line joins them; `hollow`: the same with hollow ones; `none`: not even of lone values. */
   readonly points?: 'all' | 'hollow' | 'none'
-  /** CSS pixels by turns drawn and left out; a line without gaps where it is missing or empty. */
+  /** CSS pixels by turns drawn and left out. A line without gaps where it is missing or empty. */
   readonly dash?: readonly number[]
   /** True for a line on the right axis. */
   readonly isRight?: boolean
@@ -20,7 +20,7 @@ export interface Block {
   readonly fromMs: number
   /** Exclusive. */
   readonly toMs: number
-  /** Values of its lower and its upper edge; the same ones are drawn as a thin line. */
+  /** Values of its lower and its upper edge. The same ones are drawn as a thin line. */
   readonly low: number
   readonly high: number
   /** A custom property, as for lines. */
@@ -80,7 +80,7 @@ export interface Readout {
   readonly values: readonly (number | null)[]
   /** The text at a moment where a number with the panel's unit does not fit; null without a value. */
   readonly textAt?: (atMs: number) => string | null
-  /** Numbers are written in this in place of the panel's; with `textAt`, only the extremes are. */
+  /** Numbers are written in this in place of the panel's. With `textAt`, only the extremes are. */
   readonly quantity?: { readonly unit: string; readonly decimals: number }
 }
 

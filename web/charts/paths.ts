@@ -26,7 +26,7 @@ export function linePath(spots: readonly Spot[]): string {
   return path
 }
 
-/** The area between two lines over the same x; a gap in either line splits it. */
+/** The area between two lines over the same x. A gap in either line splits it. */
 export function areaPath(lower: readonly Spot[], upper: readonly Spot[]): string {
   const pieces: number[][] = []
   let piece: number[] = []

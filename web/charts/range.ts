@@ -74,7 +74,7 @@ export function monthUpTo(nowMs: number, zone: Zone): TimeWindow {
   return select(startMs, nowMs, nowMs)
 }
 
-/** Around a moment that keeps its place; a factor below 1 shows less. */
+/** Around a moment that keeps its place. A factor below 1 shows less. */
 export function zoom(window: TimeWindow, factor: number, centreMs: number, nowMs: number): TimeWindow {
   const spanMs = window.toMs - window.fromMs
   const newSpanMs = Math.min(spanMsMax, Math.max(spanMsMin, spanMs * factor))
@@ -82,7 +82,7 @@ export function zoom(window: TimeWindow, factor: number, centreMs: number, nowMs
   return fit(centreMs - share * newSpanMs, newSpanMs, nowMs)
 }
 
-/** Moves by a share of the window; a negative share goes back in time. */
+/** Moves by a share of the window. A negative share goes back in time. */
 export function pan({ fromMs, toMs }: TimeWindow, share: number, nowMs: number): TimeWindow {
   return fit(fromMs + share * (toMs - fromMs), toMs - fromMs, nowMs)
 }

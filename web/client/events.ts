@@ -1,6 +1,6 @@
 /**
- * Server-sent events of the service. The browser's EventSource connects again by itself after a break, and says where it
- * was (`Last-Event-ID`); it gives up when it is refused, and then we try again. A hidden tab holds no connection.
+ * Server-sent events of the service. The browser's EventSource connects again by itself after a break, and says where
+ * it was (`Last-Event-ID`). It gives up when it is refused, and then we try again. A hidden tab holds no connection.
  */
 
 import type { ServiceEvent } from '../../query/live/events/event-shape.ts'
@@ -8,7 +8,7 @@ import { hasToken } from './request-token.ts'
 import { whileVisible } from './visibility.ts'
 
 export interface EventsOptions {
-  /** By event name; the data are JSON. */
+  /** By event name. The data are JSON. */
   on: { [Event in ServiceEvent as Event['event']]?: (data: Event['data']) => void }
   /** True from the first answer to the next break. */
   onLive: (isLive: boolean) => void
@@ -20,7 +20,7 @@ export interface EventsOptions {
 const refusedMs = 30_000
 
 export function openEvents(url: string, { on, onLive, onGap }: EventsOptions): () => void {
-  // EventSource sends no header; a page by a link reads again from time to time.
+  // EventSource sends no header. A page by a link reads again from time to time.
   if (hasToken()) return () => undefined
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined

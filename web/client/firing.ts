@@ -16,7 +16,7 @@ export interface AlertPage {
   readonly next: string | null
 }
 
-/** The maximum of one answer; alerts beyond it are only counted. */
+/** The maximum of one answer. Alerts beyond it are only counted. */
 const limit = 1000
 /** The poll interval while no events arrive. */
 const everyMs = 60_000

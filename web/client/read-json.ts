@@ -33,7 +33,7 @@ const timeoutMsUsual = 15_000
 /** The longest `Retry-After` that is obeyed. */
 const retryAfterSecondsMax = 600
 
-/** Throws only when `signal` is aborted. The shape of the answer is the service's promise; it is not checked here. */
+/** Throws only when `signal` is aborted. The shape of the answer is the service's promise. It is not checked here. */
 export async function readJson<T>(url: string, options: ReadOptions = {}): Promise<Outcome<T>> {
   const { etag, signal, timeoutMs = timeoutMsUsual, request = fetch } = options
   const timeout = AbortSignal.timeout(timeoutMs)
@@ -65,7 +65,7 @@ async function failureOf(response: Response): Promise<Failure> {
   return { kind: 'refused', status, sentence }
 }
 
-/** The logger API and the server say `status`; the other families `detail`, as problem+json. */
+/** The logger API and the server say `status`. The other families `detail`, as problem+json. */
 async function sentenceOf(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined)
   const { status, detail } = (body ?? {}) as Record<string, unknown>

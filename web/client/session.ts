@@ -8,7 +8,7 @@ export interface Visitor {
   role: string | undefined
 }
 
-/** True once the account has answered; a session that ends afterwards shows at the next request. */
+/** True once the account has answered. A session that ends afterwards shows at the next request. */
 export const isSignedIn = signal(false)
 
 /** Null: no session. Undefined: unknown, also where another service signs people in. */

@@ -23,7 +23,7 @@ export function shownTitle(): string {
   return page.peek()
 }
 
-/** `3 silent`, or `No connection`; an empty text ends it. */
+/** `3 silent`, or `No connection`. An empty text ends it. */
 export function setTitleNotice(text: string): void {
   notice.value = text
 }

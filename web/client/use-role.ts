@@ -16,7 +16,7 @@ export function useIsAdministrator(): boolean {
 }
 
 /**
- * Undefined until it is known. The profile lacks the role, so the admin API is asked; a refusal means that the account
+ * Undefined until it is known. The profile lacks the role, so the admin API is asked. A refusal means that the account
  * is not an administrator's.
  */
 function useRole(): AccountDetails['role'] | undefined {

@@ -34,7 +34,7 @@ export function SecretOnce({ title, text, parts, onDone, children }: SecretOnceP
 function CopiedText({ name, text }: { name: string; text: string }) {
   const [label, setLabel] = useState('Copy')
   const place = useRef<HTMLPreElement>(null)
-  // Browsers give the clipboard to pages over HTTPS and on the machine itself alone; elsewhere the text is selected.
+  // Browsers give the clipboard to pages over HTTPS and on the machine itself alone. Elsewhere the text is selected.
   const copy = async () => {
     if (place.current !== null) getSelection()?.selectAllChildren(place.current)
     try {

@@ -1,6 +1,6 @@
 /**
  * A table of any length that scrolls with the page and has only visible rows in the document. Screen readers get the
- * true number of rows. One row or heading is in the Tab order; arrow keys, Page Up and Down, Home and End move it.
+ * true number of rows. One row or heading is in the Tab order. Arrow keys, Page Up and Down, Home and End move it.
  */
 
 import type { ComponentChildren } from 'preact'

@@ -3,7 +3,7 @@
 /** The default number of shown metrics where more exist. */
 export const shownMax = 12
 
-/** `chosen`: names of an address with commas between them; those that are not among `names` count for nothing. */
+/** `chosen`: names of an address with commas between them. Those that are not among `names` count for nothing. */
 export function chooseMetrics(names: readonly string[], chosen: string | null): string[] {
   const wanted = new Set(chosen?.split(','))
   const found = names.filter(name => wanted.has(name))

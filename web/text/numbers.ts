@@ -1,4 +1,4 @@
-/** Numbers as people read them; with their units they are in `quantities.ts`. */
+/** Numbers as people read them. With their units they are in `quantities.ts`. */
 
 import { countOf, decimalText } from '../../analytics/findings/value-words.ts'
 

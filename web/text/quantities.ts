@@ -55,7 +55,7 @@ export function quantitiesOf(...described: readonly (Descriptions | undefined)[]
   return { of: name => quantityOf(known.get(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 2 }) }
 }
 
-/** Applies an answer's descriptions; other metrics stay. */
+/** Applies an answer's descriptions. Other metrics stay. */
 export function describedBy(quantities: Quantities, descriptions: Descriptions = {}): Quantities {
   return {
     of(name) {

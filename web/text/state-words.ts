@@ -25,7 +25,7 @@ export function stateInWords(state: number, ofSwitch: boolean): string {
 /** Custom properties of the palette. The first one is for state 0, which is mostly idle. */
 const colours = ['--line', '--accent', '--literal', '--warn', '--link', '--good', '--soft', '--bad'] as const
 
-/** More states than colours repeat them; the number stands beside each. */
+/** More states than colours repeat them. The number stands beside each. */
 export function stateColour(state: number): string {
   return colours[state % colours.length] ?? '--ink'
 }

@@ -37,7 +37,7 @@ export function spanText(ms: number): string {
   return hasSmaller ? `${count} ${unit.name} ${rest} ${smaller.name}` : `${count} ${unit.name}`
 }
 
-/** `3 min ago`; a time ahead of the clock, as of a device whose clock is wrong, is `in 3 min`. */
+/** `3 min ago`. A time ahead of the clock, as of a device whose clock is wrong, is `in 3 min`. */
 export function ageText(ms: number): string {
   if (ms <= -1000) return `in ${spanText(-ms)}`
   return ms < 1000 ? 'now' : `${spanText(ms)} ago`

@@ -12,7 +12,7 @@ export interface Times {
   date(ms: number): string
 }
 
-/** British English has the day before the month and 24 hours; the words of the pages are English too. */
+/** British English has the day before the month and 24 hours. The words of the pages are English too. */
 const locale = 'en-GB'
 const clock = { hour: '2-digit', minute: '2-digit' } as const
 const day = { day: 'numeric', month: 'short', year: 'numeric' } as const

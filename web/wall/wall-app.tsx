@@ -87,7 +87,7 @@ function keepAwake(): () => void {
       if (isOver) await taken.release()
       else lock = taken
     } catch {
-      // The browser may refuse, for example on low battery; then the screen's own setting applies.
+      // The browser may refuse, for example on low battery. Then the screen's own setting applies.
     }
   }
   // A browser takes the lock away when the page is hidden.

@@ -1,4 +1,4 @@
-/** The kinds of channels, one line each; their settings stand in alerts/core/channel.ts. */
+/** The kinds of channels, one line each. Their settings stand in alerts/core/channel.ts. */
 
 import type { ChannelKindName } from '../../core/channel.ts'
 import { alertmanager } from './alertmanager.ts'

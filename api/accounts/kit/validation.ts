@@ -1,6 +1,6 @@
 /**
- * Reports invalid requests as FastAPI does (`HTTPValidationError`). The schemas of this family raise Pydantic's faults;
- * this file makes the published list of them and removes secrets.
+ * Reports invalid requests as FastAPI does (`HTTPValidationError`). The schemas of this family raise Pydantic's
+ * faults. This file makes the published list of them and removes secrets.
  */
 
 import type { z } from 'zod'

@@ -77,7 +77,7 @@ export function errorsOf(version: Version): SendError {
 
 const headerCharactersMax = 200
 
-/** A header holds printable ASCII; the whole text is in the body. */
+/** A header holds printable ASCII. The whole text is in the body. */
 function headerText(text: string): string {
   return text.replace(/[^ -~]/g, '?').slice(0, headerCharactersMax)
 }

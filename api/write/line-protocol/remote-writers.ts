@@ -1,6 +1,6 @@
 /**
- * `POST /api/v1/write`, Prometheus remote write 1.0, and `POST /v1/metrics`, the metrics of OTLP/HTTP. Their samples become lines
- * of line protocol, so the bodies have its rules; the answers are those that the two protocols demand.
+ * `POST /api/v1/write`, Prometheus remote write 1.0, and `POST /v1/metrics`, the metrics of OTLP/HTTP. Their samples
+ * become lines of line protocol, so the bodies have its rules. The answers are those that the two protocols demand.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -37,7 +37,7 @@ function placeSettings({ id, port, controllerPort, dataFolder }: BrokerPlace, al
 }
 
 function replicationSettings(brokers: number) {
-  // How long a broker that was killed keeps its number from itself; with several on a busy machine they must last.
+  // How long a broker that was killed keeps its number from itself. With several on a busy machine they must last.
   const sessionMs = brokers === 1 ? 3000 : 9000
   const factor = `${Math.min(brokers, 3)}`
   const inSync = brokers < 3 ? '1' : '2'
@@ -58,7 +58,7 @@ function replicationSettings(brokers: number) {
 
 const smallSettings = {
   'group.initial.rebalance.delay.ms': '0',
-  // Allocated at the start; the default is 128 MB.
+  // Allocated at the start. The default is 128 MB.
   'log.cleaner.dedupe.buffer.size': '4194304',
   'offsets.topic.num.partitions': '1',
   'num.io.threads': '3',

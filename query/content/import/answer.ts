@@ -6,7 +6,7 @@ import { z } from 'zod'
 export const lineBytesMax = 4 * 1024 * 1024
 /** As many lines as rejects are listed, so that even a request of faulty lines lists them all. */
 export const linesMax = 2_000
-/** The command line reads this much at a time; a longest line, cut off one byte behind its end, fits in. */
+/** The command line reads this much at a time. A longest line, cut off one byte behind its end, fits in. */
 export const chunkBytes = 8 * 1024 * 1024
 
 const rejectCodes = ['LINE_TOO_LONG', 'LINE_MALFORMED', 'FILE_INVALID'] as const

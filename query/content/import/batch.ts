@@ -22,7 +22,7 @@ export type ReferenceTable = (typeof referenceTables)[number]
 export interface Batch {
   references: Record<ReferenceTable, object[]>
   featureTypes: string[]
-  /** Distinct lists of feature types; a file refers to its list by the index here. */
+  /** Distinct lists of feature types. A file refers to its list by the index here. */
   featureSets: string[][]
   files: IncomingFile[]
 }

@@ -2,7 +2,7 @@
 
 import type { StoredCustom } from '../stored-custom.ts'
 
-/** Average number of values of a reading; with more, fewer readings are kept. */
+/** Average number of values of a reading. With more, fewer readings are kept. */
 const valuesPerRow = 4
 const valueBytes = 4 + 8
 /** Bytes for each reading of the ring. */

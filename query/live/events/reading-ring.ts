@@ -20,7 +20,7 @@ export interface RingOptions {
 /** A group of readings that the ring copies. */
 export interface ReadingGroup extends StoredReadings {
   readonly count: number
-  /** Position of the first reading; the others follow one by one. */
+  /** Position of the first reading. The others follow one by one. */
   readonly place?: { readonly position: number } | undefined
 }
 
@@ -104,7 +104,7 @@ export class ReadingRing {
       this.#keptFrom = this.#positionAt(this.#tail++) + 1
   }
 
-  /** Reduces the capacity; the newest readings stay. */
+  /** Reduces the capacity. The newest readings stay. */
   #makeRoomForCustom(): void {
     const rowsBefore = this.#rowsMax
     const hasPositions = this.#options.nextPosition !== undefined

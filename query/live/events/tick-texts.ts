@@ -1,5 +1,5 @@
 /**
- * Events for the readings in the ring. The texts of a tick are shared by all clients; a client that is behind gets
+ * Events for the readings in the ring. The texts of a tick are shared by all clients. A client that is behind gets
  * steps of its own.
  */
 
@@ -76,7 +76,7 @@ interface ReadingTextsOptions {
 }
 
 interface ReadingTexts {
-  /** The events of readings, by their numbers; readings of removed devices are left out. */
+  /** The events of readings, by their numbers. Readings of removed devices are left out. */
   textOf(numbers: readonly number[]): Promise<EventText>
 }
 

@@ -1,4 +1,4 @@
-/** Runs work soon after it is requested, one run at a time; requests meanwhile are merged into one run. */
+/** Runs work soon after it is requested, one run at a time. Requests meanwhile are merged into one run. */
 
 export interface TicksOptions {
   readonly tickMs: number

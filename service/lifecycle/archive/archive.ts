@@ -56,7 +56,7 @@ export interface ArchiveOptions {
   leads?: () => boolean
 }
 
-/** The archive cannot process a day or an erasure at present; the message has the reason. */
+/** The archive cannot process a day or an erasure at present. The message has the reason. */
 export class ArchiveWait extends Error {}
 
 const readsMax = 10

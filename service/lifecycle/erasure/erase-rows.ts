@@ -178,7 +178,7 @@ function whereKeys({ keyColumn }: ErasedTable, keys: readonly string[]): string 
   return `${keyColumn} IN (${keys.join(', ')})`
 }
 
-/** The service generates symbols of these characters only; the statement has no bind parameters. */
+/** The service generates symbols of these characters only. The statement has no bind parameters. */
 function quoteSymbol(symbol: string): string {
   if (!/^[a-z0-9-]+$/.test(symbol)) throw bug(`a symbol is ${symbol}`)
   return `'${symbol}'`

@@ -64,7 +64,7 @@ function parseUrl(setting: string, text: string, protocols: readonly string[], e
   return url
 }
 
-/** A URL has brackets around an IPv6 address; a socket does not. */
+/** A URL has brackets around an IPv6 address. A socket does not. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1')
 }

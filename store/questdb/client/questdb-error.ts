@@ -3,10 +3,10 @@
 import pg from 'pg'
 
 /**
- * `NOT_LISTENING`: the connection is refused. `NO_ANSWER`: it broke, was silent, or a proxy says so; the request may have been
- * carried out. `CANCELLED`: aborted from this side. `ACCESS_DENIED`: the user or the password. `TIMED_OUT`: QuestDB ended the
- * statement. `TABLE_MISSING`: its tables do not exist yet. `REFUSED`: the statement or the rows themselves. `FAILED`: any other
- * answer.
+ * `NOT_LISTENING`: the connection is refused. `NO_ANSWER`: it broke, was silent, or a proxy says so. The request may
+ * have been carried out. `CANCELLED`: aborted from this side. `ACCESS_DENIED`: the user or the password. `TIMED_OUT`:
+ * QuestDB ended the statement. `TABLE_MISSING`: its tables do not exist yet. `REFUSED`: the statement or the rows
+ * themselves. `FAILED`: any other answer.
  */
 export type QuestdbErrorCode =
   | 'NOT_LISTENING'

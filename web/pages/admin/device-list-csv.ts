@@ -42,7 +42,7 @@ const fields: ReadonlyMap<string, string> = new Map([
   ['expected_interval_s', 'expected_interval_seconds'],
 ])
 
-/** The first line names the columns; an empty cell leaves one unset. */
+/** The first line names the columns. An empty cell leaves one unset. */
 export function readDeviceList(text: string): DeviceList {
   if (text.length > listCharactersMax) return wrong('The list is longer than 8 MiB.')
   const [header, ...rows] = rowsOf(text).filter(cells => cells.some(cell => cell.trim() !== ''))

@@ -110,7 +110,7 @@ function OneRule({ alerts: [first] }: { alerts: readonly Alert[] }) {
 
 interface ListProps extends Omit<AlertRowsProps, 'alerts'> {
   title: string
-  /** The text of an empty list; an empty text leaves the list out. */
+  /** The text of an empty list. An empty text leaves the list out. */
   none: string
   state: ResourceState<AlertPage>
   children?: ComponentChildren

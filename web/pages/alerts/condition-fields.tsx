@@ -36,13 +36,13 @@ export function ConditionFields(props: ConditionFieldsProps) {
   )
 }
 
-/** The API refuses rules of the service to all but the operator; the kind of a rule that is there can be read. */
+/** The API refuses rules of the service to all but the operator. The kind of a rule that is there can be read. */
 function offeredFor(kind: ConditionKind, isOperator: boolean): Partial<Record<ConditionKind, string>> {
   const isOffered = (name: string) => name === kind || name !== 'service' || isOperator
   return Object.fromEntries(Object.entries(conditionNames).filter(([name]) => isOffered(name)))
 }
 
-/** Defaults of a kind; the share is in percent. */
+/** Defaults of a kind. The share is in percent. */
 function usualFor(kind: ConditionKind, metric: string): Partial<RuleForm> {
   if (kind === 'completeness') return { share: '90' }
   if (kind === 'suspect') return { share: '10', metric: '' }

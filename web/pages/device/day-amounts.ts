@@ -15,7 +15,7 @@ export interface DayAmount {
   readonly hours: readonly HourAmount[]
   /** The sum of the hours; null without any. */
   readonly placed: number | null
-  /** Growth in gaps that ended in this day; such a gap may have begun days before. */
+  /** Growth in gaps that ended in this day. Such a gap may have begun days before. */
   readonly ofGap: number
 }
 

@@ -50,7 +50,7 @@ function counterSentences(figures: WindowOf<'counter'>, quantity: Quantity, duri
   return sentences
 }
 
-/** The end of a span; without its date, where that is the date of the start. */
+/** The end of a span. Without its date, where that is the date of the start. */
 function endText(start: string, end: string): string {
   return start.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : localMinuteText(end)
 }

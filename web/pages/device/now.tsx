@@ -15,7 +15,7 @@ import type { ShownMetric } from './shown-metrics.ts'
 export interface NowProps {
   /** In display order. */
   readonly values: LastValues
-  /** The shown metrics; others are on demand. */
+  /** The shown metrics. Others are on demand. */
   readonly metrics: readonly ShownMetric[]
   readonly notes: ReadonlyMap<string, NowNote>
   readonly quantities: Quantities

@@ -187,7 +187,7 @@ export function qualitySentence({
   return `${countText(suspect)} of ${countText(good + suspect)} readings ${suspect === 1 ? 'is' : 'are'} suspect (${findings(suspect, found)}).`
 }
 
-/** A reading may be found by several tests, so that their counts are more than there are readings; that is said. */
+/** A reading may be found by several tests, so that their counts are more than there are readings. That is said. */
 function findings(suspect: number, found: readonly { readonly name: string; readonly count: number }[]): string {
   if (suspect === 1) return listed(found.map(({ name }) => name))
   const texts = found.map(({ name, count }) => `${name} ${countText(count)}`).join(', ')

@@ -60,7 +60,7 @@ export interface StateSeries {
 export type MetricSeries = GaugeSeries | DirectionSeries | AmountSeries | StateSeries
 
 export interface RangeSeries {
-  /** In display order; each has values. */
+  /** In display order. Each has values. */
   readonly series: readonly MetricSeries[]
   /** The step of gauges' means; undefined for single readings. */
   readonly stepMs?: number | undefined

@@ -19,7 +19,7 @@ export interface Hold {
 
 const hourMs = 3_600_000
 
-/** The hold of a state according to `detail_data`; a quarter of an hour until it has arrived. */
+/** The hold of a state according to `detail_data`. A quarter of an hour until it has arrived. */
 export function holdOf(detail: Detail | undefined, metric: string): Hold {
   const holdMs = (detail?.metrics?.[metric]?.hold_seconds ?? 900) * 1000
   return { gapMs: detail === undefined ? holdMs : gapMsOf(detail, metric), holdMs }

@@ -1,4 +1,4 @@
-/** The metrics of a device as its answers describe them, and those that the page shows; the same while nothing changes. */
+/** The metrics of a device as its answers describe them, and those that the page shows. The same while nothing changes. */
 
 import { useMemo } from 'preact/hooks'
 import type { PastDays } from '../../../query/shapes/past.ts'

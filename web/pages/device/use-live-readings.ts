@@ -7,7 +7,7 @@ import { alertChanged } from '../../client/firing.ts'
 import type { Measured } from './measured.ts'
 import type { LiveReading } from './series.ts'
 
-/** At a reading per second, over an hour; the next answer has the older ones. */
+/** At a reading per second, over an hour. The next answer has the older ones. */
 const readingsMax = 5_000
 
 /** Readings missed while the page was hidden or offline come with the answers that are read each minute. */

@@ -1,4 +1,4 @@
-/** The list of devices as signals. The first page shows at once; the rest loads behind it and again when it is old. */
+/** The list of devices as signals. The first page shows at once. The rest loads behind it and again when it is old. */
 
 import { signal } from '@preact/signals'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
@@ -29,7 +29,7 @@ export class FleetList {
   readonly metrics = signal<Descriptions>({})
   readonly #known = new FleetDevices()
   readonly #closing = new AbortController()
-  /** States that came while the list was on its way; it may have been made before. */
+  /** States that came while the list was on its way. It may have been made before. */
   readonly #statesMeanwhile = new Map<string, DeviceState>()
   /** Metrics that came with events before any list had described them. */
   readonly #awaited = new Set<string>()

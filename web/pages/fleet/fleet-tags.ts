@@ -16,7 +16,7 @@ export function tagArguments(tags: readonly string[]): string {
   return tags.map(tag => `&tag=${encodeURIComponent(tag)}`).join('')
 }
 
-/** Values by key, each with the whole tag; a key with several values can be asked for whatever its value is. */
+/** Values by key, each with the whole tag. A key with several values can be asked for whatever its value is. */
 export function offeredTags(devices: readonly FleetDevice[], chosen: readonly string[]): Map<string, string[]> {
   const counts = new Map<string, number>()
   for (const { tags = [] } of devices) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)

@@ -63,7 +63,7 @@ interface GroupsProps {
   onFold: (id: string) => void
 }
 
-/** Headings of groups; each folds its rows. */
+/** Headings of groups. Each folds its rows. */
 function headingsOf({ groups, folded, isComplete, onFold }: GroupsProps): RowHeading[] {
   let before = 0
   return groups.map(group => {

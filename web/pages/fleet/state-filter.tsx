@@ -1,4 +1,4 @@
-/** The number of devices by state; each is a button that shows only these. */
+/** The number of devices by state. Each is a button that shows only these. */
 
 import { countText } from '../../../analytics/findings/value-words.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'

@@ -1,4 +1,4 @@
-/** The devices' tags; each chosen tag narrows the list. */
+/** The devices' tags. Each chosen tag narrows the list. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { offeredTags, tagsMax } from './fleet-tags.ts'

@@ -36,7 +36,7 @@ function Means({ device, trends }: { device: string; trends: Trends }) {
   return label === undefined ? null : <Sparkline values={means} spanMin={spanMin[metric]} label={label} />
 }
 
-/** The trend beside its metric's value; a device has one. */
+/** The trend beside its metric's value. A device has one. */
 export function ValueTrend({ device, metric, trends }: { device: string; metric: AirMetric; trends: Trends }) {
   const found = trends.value.get(device)
   if (found?.metric !== metric || found.trend === null) return null

@@ -5,7 +5,7 @@
 
 import { type Html, html } from '../../../http/html.ts'
 
-/** Browsers provide the clipboard to pages over HTTPS and on the local machine; elsewhere the text is selected. */
+/** Browsers provide the clipboard to pages over HTTPS and on the local machine. Elsewhere the text is selected. */
 export const copyScript = `
 for (const button of document.querySelectorAll('[data-copies]')) {
   const source = document.getElementById(button.dataset.copies)
