@@ -1,4 +1,4 @@
-/** The examples of the command page equal those of the help and send requests of the published contract. */
+/** The examples of the command page equal the help and send requests of the published contract. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -69,7 +69,7 @@ const readingRow = fc.record({
   values: fc.tuple(value, value, value, value, value).filter(values => !values.every(Number.isNaN)),
 })
 
-test('the rows of readings equal those of the official client and have the computed length', async () => {
+test('the rows of readings equal the official client and have the computed length', async () => {
   const format = new RowFormat(readings)
   const same = fc.property(fc.array(readingRow, { minLength: 1, maxLength: 5 }), rows => {
     const expected = createBuffer(options)

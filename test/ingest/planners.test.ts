@@ -259,7 +259,7 @@ test('a history in the order of time replaces nothing, however sparse it is', t 
 
 test('rows of earlier processes may be as late as the newest of the table', t => {
   const known = new CustomSeries(Uint32Array.of(1, 11, 1, 12))
-  t.strictSame(absentOf(known, 50, [13]), [11, 12], 'as long as nobody knows how late')
+  t.strictSame(absentOf(known, 50, [13]), [11, 12], 'while their delay is unknown')
   known.storedUntil(60_000_000)
   t.strictSame(absentOf(known, 60, [13]), [11, 12])
   t.strictSame(absentOf(known, 61, []), [])

@@ -113,7 +113,7 @@ t.test('live and late readings, replacements and poison, as QuestDB shows them i
   t.equal(await ingest.accept(device(2), reading(2, nowMs)), 'stored')
   t.equal(await ingest.accept(device(3), reading(3, nowMs - 86_400_000)), 'stored')
   await until('they are applied', isApplied)
-  t.ok(ingest.replicas[0].revision(1) > 0, 'a revision tells of new rows')
+  t.ok(ingest.replicas[0].revision(1) > 0, 'new rows raise the revision')
   t.strictSame(await ask(`SELECT device, temperature, battery_voltage FROM ${readingsTable} ORDER BY device`), [
     ['device-1', 21.5, null],
     ['device-2', 2, null],

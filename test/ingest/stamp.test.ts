@@ -126,7 +126,7 @@ test('steps of the clock are counted, unlike corrections and the passing of time
   t.strictSame([steps, clock.steps()], [[3_600_000_000, -3_600_010_000], 2])
 })
 
-test('stamps continue above those of others, in a class that the clock has passed if possible', async t => {
+test('stamps continue above other processes, in a class that the clock has passed if possible', async t => {
   const clock = { us: startUs }
   const saved: StampState[] = []
   const save = (state: StampState) => saved.push(state) > 0

@@ -141,7 +141,7 @@ test('while Kafka is down the feed is behind and retries after one log line', as
   t.equal(feed.status().lagSeconds, 2.5)
   append([2])
   await partition.serve(1)
-  // That fetch has begun before.
+  // The fetch began before.
   await partition.serve(1)
   t.match(feed.status(), { position: 2, end: 2, lagGroups: 0, lagSeconds: 0, issue: undefined })
   t.strictSame(received, [1, 2])

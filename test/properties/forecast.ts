@@ -104,7 +104,7 @@ function weekAndNoise(seed: number): Float64Array {
   })
 }
 
-/** The error divided by that of the previous week's values. */
+/** The error divided by the error of the previous week's values. */
 function againstWeek(series: Float64Array): number {
   const { median } = forecast({ hourly: series.subarray(0, hours), localHours }) ?? {}
   const error = (of: (hour: number) => number) => {

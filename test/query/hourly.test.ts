@@ -110,7 +110,7 @@ async function refreshed(t: Test): Promise<void> {
   t.ok(view.validThroughTxn())
 }
 
-test('hours of a complete view equal those of the readings', async t => {
+test('hours of a complete view equal hours of the readings', async t => {
   const of = device(1)
   await fill(of)
   await fill(device(2))

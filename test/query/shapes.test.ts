@@ -29,7 +29,7 @@ test('each shape has a JSON schema that leaves no field open', async t => {
   }
 })
 
-test('kinds of metrics equal those of the registry', async t => {
+test('kinds of metrics equal the registry', async t => {
   t.strictSame(MetricDescription.shape.kind.options, metricKinds)
 })
 

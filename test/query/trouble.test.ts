@@ -48,7 +48,7 @@ t.test('a query that finds its old connection cut is asked again over a new one'
   t.ok((await day(2)).ok)
   await gate.shut()
   await gate.open()
-  t.ok((await day(3)).ok, 'one that was cut between queries is missed by nobody')
+  t.ok((await day(3)).ok, 'a connection cut between queries has no effect')
   gate.cutAtNextStatement()
   gate.cutAtNextStatement()
   t.strictSame(await day(4), away, 'a second time it is QuestDB that is away')
@@ -77,7 +77,7 @@ t.test('an aborted query is removed from the queue, or cancelled in QuestDB', as
   const cancelled = { ok: false, code: 'CANCELLED' }
   t.strictSame(await queued, cancelled)
   one.abort()
-  t.equal(gate.connections(), 1, 'somebody waits still')
+  t.equal(gate.connections(), 1, 'one still waits')
   two.abort()
   t.strictSame(await Promise.all(running), [cancelled, cancelled])
   await until('the connection is cut', () => gate.connections() === 0)

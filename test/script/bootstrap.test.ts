@@ -31,7 +31,7 @@ const scriptOf = {
 }
 
 interface Machine {
-  /** Scripts of existing programs, besides those of every system. */
+  /** Scripts of existing programs, besides the common ones. */
   programs?: Record<string, string>
   /** The packages that apt-get knows. Without them apt-get is missing. */
   apt?: string[]

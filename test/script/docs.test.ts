@@ -1,4 +1,4 @@
-/** The generated pages equal those of the present code. */
+/** The generated pages equal the output of the present code. */
 
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'

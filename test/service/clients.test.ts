@@ -44,7 +44,7 @@ async function becomes(t: Test, device: string, count: number): Promise<void> {
   t.strictSame(Object.keys((await storedOf(device))[0] ?? {}), ['ts', 'temperature', 'humidity', 'pressure'])
 }
 
-/** A page names the device `porch`, of which each test has its own. */
+/** A page names the device `porch`. Each test has its own one. */
 const named = (text: string, device: string) => text.replaceAll('porch', `clients-${device}`)
 const addDevice = (device: string) => service.addDevice(`clients-${device}`)
 

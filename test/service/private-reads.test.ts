@@ -255,7 +255,7 @@ t.test('the fleet of an owner: counts, states, search, pages and tags are of her
   t.strictSame([limited.devices.map(({ device }: { device: string }) => device), sum(limited.counts)], [['porch'], 1])
   const first = await fleet('?order=name&limit=1')
   t.match(await fleet(`?order=name&limit=1&after=${first.next}`), { devices: [{ device: 'porch' }], next: null })
-  t.strictSame(await listed('?order=name&after=attic'), ['cellar', 'porch'], 'behind a device of somebody else')
+  t.strictSame(await listed('?order=name&after=attic'), ['cellar', 'porch'], "behind another owner's device")
   t.strictSame(await listed('?q=attic'), [])
   const [hers, his] = [await ask('/fleet', cookie), await ask('/fleet', { cookie: bob.cookie })]
   const tag = hers.headers.get('etag') ?? ''

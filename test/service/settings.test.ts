@@ -152,7 +152,7 @@ test('a separate role needs Kafka and external databases', async t => {
   }
 })
 
-test('child processes get none of our settings', async t => {
+test('child processes do not get our settings', async t => {
   const { environment } = readConfig({ ...databases, ...kafka, ...sasl, JAVA_HOME: '/java', PORT: '1' })
   t.strictSame(environment, { JAVA_HOME: '/java' })
 })

@@ -53,10 +53,7 @@ function leaderFirst([one, other]: readonly [Viewer, Viewer]): readonly [Viewer,
 
 const invalid = 'SELECT FROM hourly_view WHERE valid_through IS NULL'
 const untilInvalid = () =>
-  waitFor(
-    'the leader tells that it is not to be used',
-    async () => (await store.postgres.query(invalid)).rowCount === 1,
-  )
+  waitFor('the leader reports it as invalid', async () => (await store.postgres.query(invalid)).rowCount === 1)
 const isValid = ({ view }: Viewer) => view.validThroughTxn() !== undefined
 const rebuilds = ({ texts }: Viewer) => texts.filter(text => /rebuilding the hourly view/.test(text)).length
 

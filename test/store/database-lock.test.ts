@@ -56,7 +56,7 @@ test('a second service on a database is refused in a sentence, others are not', 
   const message = new RegExp(`^${RegExp.escape(start)}\\d+${RegExp.escape(end)}$`)
   await t.rejects(openOn(t, url, fails), { name: 'StartError', message })
   const reader = await openOn(t, url)
-  t.equal((await reader.postgres.query('SELECT 1 AS one')).rows[0].one, 1, 'who is no service reads along')
+  t.equal((await reader.postgres.query('SELECT 1 AS one')).rows[0].one, 1, 'a reader needs no lock')
   await first.close()
   await openOn(t, url, fails)
   t.equal((await holders(reader)).length, 1)

@@ -131,7 +131,7 @@ test('a view is valid when it has come to the transaction that the table had at 
   t.equal(see({ refreshedTxn: 6, tableTxn: 9 }), 'refresh undefined', 'what others had sent before us may be missing')
   t.equal(through({ refreshedTxn: 9, tableTxn: 9, isApplied: false }), undefined, 'it does not show yet')
   t.equal(through({ refreshedTxn: 9, tableTxn: 9 }), 9)
-  t.equal(through({ refreshedTxn: 12, tableTxn: 12, isApplied: false }), 9, 'of what is being merged nothing is known')
+  t.equal(through({ refreshedTxn: 12, tableTxn: 12, isApplied: false }), 9, 'rows being merged are unknown')
   watch.invalidate()
   t.equal(watch.validThroughTxn, undefined)
 })
@@ -174,7 +174,7 @@ test('a fault rebuilds the view, at growing pauses while that does not help', as
   ]) {
     const { check, through, see } = watchAt()
     t.equal(through({}), 5)
-    t.equal(see(fault), 'none undefined', 'somebody may still ask it')
+    t.equal(see(fault), 'none undefined', 'a query may still use it')
     t.equal(see({ refreshedTxn: 9, tableTxn: 9 }, minuteMs), 'none undefined', 'it stays a fault')
     t.equal(check(fault, minuteMs), 'rebuild', JSON.stringify(fault))
     let made = 0

@@ -110,7 +110,7 @@ test('a jar that was changed in the cache is fetched again, one that was only to
   mkdirSync(options.folder, { recursive: true })
   const jar = join(options.folder, 'questdb.jar')
   copyFileSync(real, jar)
-  t.equal(await questdbJar(options), jar, 'a jar that somebody put there is checked and taken')
+  t.equal(await questdbJar(options), jar, 'an existing jar is checked and taken')
   utimesSync(jar, 1, 1)
   t.equal(await questdbJar(options), jar)
   truncateSync(jar, 1000)

@@ -22,7 +22,7 @@ export async function startContentFileStore(t: TestHooks) {
   const importer = closing(t, createContentFileImporter({ postgres: store.postgres, audit: async () => undefined }))
   return {
     postgres: store.postgres,
-    /** Imports lines, all of which must be accepted. */
+    /** Imports lines. All must be accepted. */
     async importLines(lines: readonly object[]): Promise<void> {
       const body = lines.map(line => `${JSON.stringify(line)}\n`).join('')
       const answer = await importer.importFiles(Buffer.from(body), 'test')

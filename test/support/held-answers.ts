@@ -126,7 +126,7 @@ function record(response: ServerResponse, onEnd: (headers: OutgoingHttpHeaders, 
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk))
   }
 
-  // The headers given to writeHead are missing in those of the response.
+  // The headers given to writeHead are missing in the response.
   tap('writeHead', (_status, ...words) => Object.assign(headers, words.at(-1)))
   tap('write', keepBody)
   tap('end', keepBody)

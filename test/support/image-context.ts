@@ -1,4 +1,4 @@
-/** What a build of the image gets: the files that .dockerignore leaves. */
+/** The input of a build of the image: the files that .dockerignore leaves. */
 
 import { cpSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

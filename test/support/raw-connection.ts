@@ -1,4 +1,4 @@
-/** A connection on which a test sends any bytes, including those of faulty clients. */
+/** A connection on which a test sends any bytes, like a faulty client. */
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

@@ -95,7 +95,7 @@ export const sampleLines: readonly SampleLine[] = [
     content: 'The full text.',
   },
   { id: 30, created_on: '2026-03-01T10:00:00.000001Z', key: 'a', ...edxRun, content_feature_type: ['lecture notes'] },
-  // Of two files with one time, the higher id is first.
+  // The higher id comes first of two files with one time.
   { id: 29, created_on: '2026-02-01T00:00:00Z', key: 'b', ...edxRun, edx_module_id: 'block-v1:mitx+type@subs+block@ä' },
   { id: 28, created_on: '2026-02-01T01:00:00+01:00', key: 'a', ...otherRun, content_feature_type: ['Exams'] },
   {

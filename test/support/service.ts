@@ -18,7 +18,7 @@ export interface ServiceClient {
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Makes a device and returns its password. */
   addDevice(name: string, more?: Record<string, unknown>): Promise<string>
-  /** Imports readings as CSV by the admin API, all of which must be accepted. */
+  /** Imports readings as CSV by the admin API. All must be accepted. */
   import(csv: string): Promise<void>
   /** The same, whatever becomes of it. */
   postImport(csv: string): Promise<{ status: number; accepted: number; rejected: number }>

@@ -55,7 +55,7 @@ async function act(page: Page, action: string, name: string): Promise<void> {
 const record = (page: Page, name: string) => page.locator('.records > li').filter({ hasText: name })
 const said = (page: Page, text: string | RegExp) => page.locator('.banner').filter({ hasText: text }).waitFor()
 
-onDesk('a device is added, sends by the programs that are shown, and comes into the list', async (page, t) => {
+onDesk('a new device sends by the shown programs and appears in the list', async (page, t) => {
   await page.goto(`${url}/admin`)
   await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
   await submitSignIn(page, 'ada@example.com')
@@ -145,7 +145,7 @@ onDesk('a device is changed, suspended, given a new password and removed by its 
   await becomes(t, selected, key, 'also on the page of an account')
 })
 
-onDesk('a list of devices is added as a whole, and found by a search that stands in the address', async (page, t) => {
+onDesk('a list of devices is added as a whole and found by a search in the address', async (page, t) => {
   await open(page, 'ada')
   await press(page, 'Add a list')
   const list = page.getByLabel('Devices as CSV')
@@ -229,7 +229,7 @@ onPhone('every section is there, also on a phone', async (page, t) => {
   }
 })
 
-onPhone('the navigation is the same on every page, says who is signed in, and has the way out', async (page, t) => {
+onPhone('the navigation has the account and the sign-out on every page', async (page, t) => {
   const links = "[...document.querySelectorAll('nav.pages a')].map(link => link.href)"
   const names = ['', 'charts', 'compare', 'alerts', 'admin', 'account', 'docs'].map(name => `${url}/${name}`)
   const pages = {
@@ -260,7 +260,7 @@ onPhone('the navigation is the same on every page, says who is signed in, and ha
   await becomes(t, () => page.evaluate(links), open, 'a visitor without a session')
 })
 
-onDesk('a decoder is written from recent messages, tried while it is typed, and edited', async (page, t) => {
+onDesk('a decoder is written from recent messages, tried during typing, and edited', async (page, t) => {
   const { cookie } = await makePerson(service)
   const secret = await makeKey(url, cookie, ['ingest'])
   const send = (body: object) =>
@@ -366,7 +366,7 @@ onDesk('the operator removes a station', async page => {
   await record(page, 'DEL-9').waitFor({ state: 'detached' })
 })
 
-onDesk('people are invited where accounts are, and invitations revoked', async (page, t) => {
+onDesk('people are invited beside the accounts, with invitations revoked', async (page, t) => {
   await open(page, 'ada', '/admin/accounts')
   await press(page, 'Help: roles')
   await page.getByText('Everybody who reaches the address can read all devices').waitFor()
@@ -401,7 +401,7 @@ onDesk('people are invited where accounts are, and invitations revoked', async (
   await becomes(t, () => record(page, 'never@example.com').count(), 0)
 })
 
-onDesk('rejected readings are shown with way, device, sender and reason, and found by way', async (page, t) => {
+onDesk('rejected readings have a write path, device, sender and reason', async (page, t) => {
   const send = await service.addDevice('shed')
   const hot = { device: 'shed', temperature: 200 }
   for (let times = 0; times < 2; times++) t.equal((await service.put('shed', send, hot)).status, 400)
@@ -447,7 +447,7 @@ onDesk('metrics are added by the catalogue, changed and removed', async (page, t
   await page.getByText('There are no metrics here.').waitFor()
 })
 
-onDesk('who is no administrator sees why, and no data', async (page, t) => {
+onDesk('only administrators see data, others a reason', async (page, t) => {
   // A change of role has ended the sessions from before.
   cookies.eve = await cookieOf(url, 'eve@example.com')
   await open(page, 'eve')

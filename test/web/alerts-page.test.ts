@@ -36,7 +36,7 @@ const mail = { name: 'Mail', kind: 'email', settings: { to: 'ada@example.com' },
 const working = { enabled: true, disabled_reason: null, notice: null, failing_since: null }
 const channel = { ...mail, ...working, id: 1, owner: 1, version, created_at }
 
-onPhone('what fires is listed with its state, by device and by severity', async (page, t) => {
+onPhone('firing alerts are listed with their state, by device and by severity', async (page, t) => {
   const noValue = { metric: null, value: null }
   server.alerts = [
     madeAlert(),
@@ -67,7 +67,7 @@ onPhone('what fires is listed with its state, by device and by severity', async 
   await becomes(t, () => firing.locator('.records > li').count(), 1)
 })
 
-onDesk('an event shows an alert at once, a link those of one rule, and the fleet marks the rows', async (page, t) => {
+onDesk('an alert appears at once, by rule and in the rows of the fleet', async (page, t) => {
   await page.goto(`${server.url}/alerts`)
   await page.getByText('No firing alerts.').waitFor()
   const info = madeAlert({ severity: 'info' })
@@ -93,7 +93,7 @@ onDesk('an event shows an alert at once, a link those of one rule, and the fleet
 
 const places = ['', '/rules', '/channels', '/silences', '/deliveries', '/rules/new']
 
-onPhone('a person without a session sees a link to sign in, and no alert', async (page, t) => {
+onPhone('a person without a session sees a link to sign in without alerts', async (page, t) => {
   server.isSignedIn = false
   server.alerts = [madeAlert()]
   for (const place of places) {
@@ -133,7 +133,7 @@ onPhone('the first rule is set up in three clicks, with a mail to oneself', asyn
   )
 })
 
-onDesk('rules of the service are offered to the operator alone; a preview follows a changed rule', async (page, t) => {
+onDesk('only the operator has rules of the service, whose preview follows changes', async (page, t) => {
   const service = 'The service itself has a problem'
   const offered = () => page.getByLabel('When').locator('option').allInnerTexts()
   await page.goto(`${server.url}/alerts/rules/new`)

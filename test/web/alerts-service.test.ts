@@ -22,7 +22,7 @@ async function put(temperature: number): Promise<void> {
   t.equal((await service.put(device, devicePassword, reading)).status, 200)
 }
 
-onDesk('a rule is added with its preview, and its alert is on every page at once, until it ends', async (page, t) => {
+onDesk('a rule is added with its preview, so that its alert is on every page', async (page, t) => {
   await put(-18)
   await useSession(page, url, owner.cookie)
   await page.goto(`${url}/alerts/rules/new?device=${device}&metric=temperature`)

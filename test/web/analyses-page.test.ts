@@ -63,7 +63,7 @@ const dates = (fromDay: number, toDay: number) =>
 const legends = (page: Page) => page.locator('.panel .key.ahead').allInnerTexts()
 const legend = 'forecast, 80 %'
 
-onDesk('a desk: charts of 24 hours go on with a forecast, and values say whether they are usual', async (page, t) => {
+onDesk('a desk: charts of 24 hours continue with a forecast beside usual values', async (page, t) => {
   const answered = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-yard'))
   await open(page, 'analyses-yard')
   await becomes(t, () => legends(page), Array(4).fill(legend), 'each gauge has one')
@@ -94,7 +94,7 @@ onDesk('a desk: charts of 24 hours go on with a forecast, and values say whether
   await becomes(t, () => legends(page), [], 'other ranges have none')
 })
 
-onPhone('a phone: what the analyses are of is chosen, and stands in the address', async (page, t) => {
+onPhone('a phone: the subject of analyses is chosen and in the address', async (page, t) => {
   const asked = requestsOf(page)
   await open(page, 'analyses-yard')
   const [weather, seasonality] = [region(page, 'Weather'), region(page, 'Seasonality')]
@@ -119,7 +119,7 @@ onPhone('a phone: what the analyses are of is chosen, and stands in the address'
   await becomes(t, () => textOf(seasonality), /Daily cycles need 3 days of readings; there is 1\./)
 })
 
-onDesk('each section opens and closes again, and is of the dates', async (page, t) => {
+onDesk('each section opens, closes and has the chosen dates', async (page, t) => {
   const asked = requestsOf(page)
   await page.goto(`${url}/device/analyses-yard${dates(11, 4)}`)
   for (const name of ['Weather', 'Unusual readings', 'Completeness', 'Seasonality', 'Correlations']) {
@@ -139,7 +139,7 @@ onDesk('each section opens and closes again, and is of the dates', async (page, 
   t.strictSame([...starts], [String(Date.parse(minute(endMs - 11 * dayMs)))])
 })
 
-onDesk('what was unusual is read once it is unfolded, the newest first, and page by page', async (page, t) => {
+onDesk('anomalies are read when unfolded, newest first, page by page', async (page, t) => {
   const answer = await fetch(`${url}/api/anomalies/analyses-odd`)
   const { anomalies_total: total } = (await answer.json()) as Pick<Anomalies, 'anomalies_total'>
   t.ok(total >= spikes)
@@ -170,7 +170,7 @@ onDesk('what was unusual is read once it is unfolded, the newest first, and page
   await becomes(t, () => region(page, 'Weather').count(), 0, 'a device without a profile has no figures by one')
 })
 
-onDesk('a silent device has neither a forecast nor what is usual', async (page, t) => {
+onDesk('a silent device has neither a forecast nor usual values', async (page, t) => {
   const asked = requestsOf(page)
   await page.route('**/api/latest/analyses-yard*', async route => {
     const response = await route.fetch()

@@ -52,7 +52,7 @@ const chosen = (page: Page) => page.getByRole('list', { name: 'Lines' }).locator
 const section = (page: Page) => region(page, 'Annotations')
 const listed = (page: Page) => section(page).locator('li').allInnerTexts()
 
-onDesk('lines are added and removed, and the address has them', async (page, t) => {
+onDesk('lines are added and removed in the address', async (page, t) => {
   await page.goto(`${url}/charts`)
   await page.getByText('Choose a device and one of its metrics.').waitFor()
   const add = async (metric: string) => {
@@ -102,7 +102,7 @@ onPhone('a phone: a link shows eight lines', async (page, t) => {
   await inspect(t, page, 'eight lines, phone')
 })
 
-onDesk('who owns the device writes an annotation, changes it and removes it', async (page, t) => {
+onDesk('the owner of a device adds an annotation, changes it and removes it', async (page, t) => {
   await useSession(page, url, owner.cookie)
   await page.goto(`${url}/device/charts-porch`)
   await charts(page).waitFor()

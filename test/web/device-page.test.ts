@@ -111,7 +111,7 @@ const temperatures = (page: Page) =>
       cells.map(cell => (cell.querySelector('data') === null ? null : Number(cell.querySelector('data')?.value))),
     )
 
-onDesk('what a device measures, and what that says; keys alone read and zoom the charts', async (page, t) => {
+onDesk('measurements of a device and their analyses, with charts by keys alone', async (page, t) => {
   await openDevice(page, 'page-garden')
   const findings = () => textOf(page.locator('.no-findings, .findings'))
   await becomes(t, findings, /No readings for 2 hours from/)
@@ -165,7 +165,7 @@ onPhone('a phone: a suspect reading is a hollow point, with a word in the table 
   await page.getByText('Hollow points are suspect readings').waitFor({ state: 'detached' })
 })
 
-onDesk('an old value is grey, a new reading comes at once, and a failure keeps the picture', async (page, t) => {
+onDesk('an old value is grey until a new reading, and a failure keeps the chart', async (page, t) => {
   const listening = page.waitForResponse(/\/api\/events/)
   await openDevice(page, 'page-old')
   await listening
@@ -204,7 +204,7 @@ onDesk('an old value is grey, a new reading comes at once, and a failure keeps t
   await becomes(t, () => page.title(), 'page-old – Barograph')
 })
 
-onPhone('a silent device: what may explain it, with addresses for administrators alone', async (page, t) => {
+onPhone('a silent device has possible causes, with addresses for administrators only', async (page, t) => {
   const administrator = await makePerson(service, { role: 'administrator' })
   const put = (password: string, temperature: number) =>
     service.put('page-quiet', password, { device: 'page-quiet', temperature })
@@ -288,7 +288,7 @@ function drawnIn(column: readonly Colour[], { line, band }: { line: Colour; band
   return words.map(word => (word === false ? 'something else' : word)).join(', ')
 }
 
-onDesk('address, buttons and charts agree, also back and forward; changes in a row are one entry', async (page, t) => {
+onDesk('address, buttons and charts agree while consecutive changes are one entry', async (page, t) => {
   await openTurns(page, '?range=7d')
   await thereAndBack(t, page, [gestures.drag, page => press(page, '24 hours'), gestures.keys])
 
@@ -338,7 +338,7 @@ async function thereAndBack(t: Test, page: Page, changes: readonly ((page: Page)
   t.strictSame(await walk(first, last, () => page.goForward()), back.toReversed())
 }
 
-onPhone('on a phone two fingers zoom, one moves the range, and dates choose it', async (page, t) => {
+onPhone('on a phone two fingers zoom, one moves and dates set the range', async (page, t) => {
   await openTurns(page)
   const before = await shownRange(page)
   await gestures.touch(page)

@@ -95,7 +95,7 @@ server.marks = [
   markAt(-33.925, 18.425, 'buoy'),
 ]
 
-onPhone('devices are links on a map, several lead closer, and axe finds nothing', async (page, t) => {
+onPhone('devices are links on a map where several of them zoom in', async (page, t) => {
   await page.goto(server.url)
   await page.getByRole('combobox', { name: 'Show' }).selectOption('map')
   await page.waitForURL(url => url.search === '?show=map')
@@ -142,7 +142,7 @@ onDesk('a mark that comes apart gives the focus to one that is shown then', asyn
   await waitFor('keys go on to move the map', async () => (await bar()) !== closer)
 })
 
-onPhone('a link to a list offers no map, and one to a map has marks that lead nowhere', async (page, t) => {
+onPhone('a link to a list has no map, one to a map has marks without links', async (page, t) => {
   const open = async (address: string) => {
     const view = { name: 'Cold stores', address, expires_at: '2030-01-01T00:00:00.000Z' }
     await page.route('**/v1/auth/shared-view', route => route.fulfill({ json: view }))

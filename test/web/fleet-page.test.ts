@@ -24,7 +24,7 @@ t.afterEach(() => {
   server.insights = noInsights
 })
 
-onPhone('the worst is first, with its tags and its 24 hours, and every name is a text', async (page, t) => {
+onPhone('the worst is first with tags and 24 hours, and names are escaped', async (page, t) => {
   const markup = `<img>${'0'.repeat(59)}`
   server.devices = madeDevices(60).map(device => ({ ...device, tags: ['room:Server room 1', 'site:berlin'] }))
   Object.assign(server.devices[0] ?? {}, { device: markup, location_short: '<b>bold</b>' })
@@ -50,7 +50,7 @@ onPhone('the worst is first, with its tags and its 24 hours, and every name is a
   await inspect(t, page, 'fleet')
 })
 
-onDesk('tags are chosen, and the address has them', async (page, t) => {
+onDesk('chosen tags are in the address', async (page, t) => {
   server.devices = madeDevices(60).map((device, index) => {
     const tags = [`room:Server room ${index % 7}`, index % 3 === 1 ? 'site:berlin' : 'site:bonn']
     return index % 3 === 0 ? device : { ...device, tags }
@@ -72,7 +72,7 @@ onDesk('tags are chosen, and the address has them', async (page, t) => {
   await page.getByText('No device matches your search.').waitFor()
 })
 
-onDesk('a search, a filter and an order stand in the address, and the back button undoes them', async (page, t) => {
+onDesk('the address has search, filter and order, which the back button undoes', async (page, t) => {
   await page.goto(server.url)
   await rows(page).first().waitFor()
   await page.getByRole('button', { name: /fresh/ }).click()
@@ -95,7 +95,7 @@ onDesk('a search, a filter and an order stand in the address, and the back butto
   await becomes(t, () => header.getAttribute('aria-sort'), null, 'in another order')
 })
 
-onDesk('devices stand in groups by a tag, with keys through them, and headings follow events', async (page, t) => {
+onDesk('groups by a tag have keys and headings that follow events', async (page, t) => {
   const siteOf = (index: number) => (index % 3 === 0 ? [] : [`site:${index % 3 === 1 ? 'berlin' : 'bonn'}`])
   server.devices = madeDevices(60).map((device, at) => ({ ...device, state: 'fresh', tags: siteOf(at) }))
   const heading = (text: string) =>
@@ -128,7 +128,7 @@ onDesk('devices stand in groups by a tag, with keys through them, and headings f
   await becomes(t, () => heading('No tag'), '3 of 20 devices')
 })
 
-onDesk('an event changes a value, a state and the counts; a hidden tab catches up', async (page, t) => {
+onDesk('an event changes a value, a state and the counts, in a hidden tab later', async (page, t) => {
   const show = (state: string) =>
     page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))`)
@@ -178,7 +178,7 @@ const metrics = {
 const headers = async (page: Page) =>
   (await page.locator('table th').allInnerTexts()).map(text => text.replace(/[▴▾]/, '').trim())
 
-onDesk('each device is shown by its own metrics, also new ones, and no column is empty', async (page, t) => {
+onDesk('each device has its own metrics, new ones included, without empty columns', async (page, t) => {
   server.devices = madeDevices(12).map((device, index) => {
     const { temperature = 20 } = device.values
     const values = [
@@ -213,7 +213,7 @@ onDesk('each device is shown by its own metrics, also new ones, and no column is
   await rowOf(page, 'sensor-00001').getByText('CO₂ 777').waitFor()
 })
 
-onPhone('a phone tells humidity from battery, and has a line for each custom value', async (page, t) => {
+onPhone('a phone distinguishes humidity from battery and has a line for each custom value', async (page, t) => {
   const [one] = madeDevices(1) as [(typeof server.devices)[number]]
   const hours = '-'.repeat(24)
   server.devices = [
@@ -232,7 +232,7 @@ onPhone('a phone tells humidity from battery, and has a line for each custom val
   await becomes(t, height, 116 + 39)
 })
 
-onPhone('without events the list is read again, and an empty one says how to send', async (page, t) => {
+onPhone('the list is read again without events and explains sending while empty', async (page, t) => {
   const polled = await openFleetServer(t, [], { events: false })
   await page.clock.install()
   await page.goto(polled.url)

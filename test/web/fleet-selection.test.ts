@@ -45,7 +45,7 @@ const isCovered = `(() => {
   return at === null || !(document.activeElement.contains(at) || at.contains(document.activeElement)) || bottom > innerHeight
 })()`
 
-onPhone('devices are selected by keys, a change asks first, and failures have a device', async (page, t) => {
+onPhone('devices are selected by keys for a confirmed change that names failures', async (page, t) => {
   const failed = [{ device: 'sensor-00001', reason: 'device unknown' }]
   const bodies = await signIn(page, 'operator', { done: 1, failed })
   await page.goto(`${server.url}/?sort=device`)
@@ -71,7 +71,7 @@ onPhone('devices are selected by keys, a change asks first, and failures have a 
   await becomes(t, () => page.getByRole('checkbox').count(), 0)
 })
 
-onDesk('the selection stays at the upper edge, and covers nothing that has the focus', async (page, t) => {
+onDesk('the selection stays at the upper edge without covering the focus', async (page, t) => {
   await signIn(page, 'administrator')
   await page.goto(`${server.url}/?sort=device`)
   await begin(page)
@@ -124,7 +124,7 @@ onDesk('new passwords of all that match are shown once', async (page, t) => {
   }
 })
 
-onDesk('who is no administrator selects nothing', async (page, t) => {
+onDesk('only administrators select devices', async (page, t) => {
   await signIn(page, 'user')
   const answered = page.waitForResponse('**/api/admin/accounts/7')
   await page.goto(server.url)

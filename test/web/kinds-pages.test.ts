@@ -193,7 +193,7 @@ onPhone(
   },
 )
 
-onDesk('a mode of four states, and of 14 metrics twelve until others are chosen', async (page, t) => {
+onDesk('a mode has four states among twelve of 14 metrics', async (page, t) => {
   await openDevice(page, 'kinds-heating')
   const panel = page.locator('.panel', { hasText: 'Heating mode' })
   await becomes(t, () => textOf(panel.locator('.panel-values')), /0\s*1\s*2\s*3/)
@@ -246,7 +246,7 @@ onPhone('a phone: every metric that both have, by its kind', async (page, t) => 
   await inspect(t, page, 'compare by kind')
 })
 
-onDesk('devices are chosen by name, and dates choose the hours that are compared', async (page, t) => {
+onDesk('devices are chosen by name and compared hours by date', async (page, t) => {
   await page.goto(`${url}/compare?a=kinds-roof`)
   await page.getByText('Choose two devices.').waitFor()
   const second = page.getByLabel('Second device')

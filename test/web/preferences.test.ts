@@ -20,7 +20,7 @@ const choose = (page: Page, label: string, option: string) =>
 const chosenIn = (page: Page, label: string) => page.getByLabel(label, { exact: true }).inputValue()
 const cell = (page: Page, column: string) => page.locator(`table tbody tr td.${column}`).first()
 
-onPhone('a choice changes the page at once, and stays in the browser', async (page, t) => {
+onPhone('a choice changes the page at once and stays in the browser', async (page, t) => {
   const lastSeen = Date.UTC(2026, 0, 2, 22, 30)
   const values = { temperature: 20, humidity: 50, pressure: 1013.25 }
   const devices = madeDevices(1).map(device => ({ ...device, state: 'fresh' as const, last_seen: lastSeen, values }))

@@ -63,7 +63,7 @@ const { onDesk, onPhone } = await pageTests(t)
 const metrics = (page: Page) => page.getByRole('region', { name: 'Service metrics', exact: true })
 const open = (page: Page, search = '') => page.goto(`${url}/admin/status${search}`)
 
-onPhone('a chart for each figure, with its unit, keys that tell them, and a table', async (page, t) => {
+onPhone('each figure has a chart with unit, keys and a table', async (page, t) => {
   await open(page)
   await charts(page).waitFor()
   await becomes(t, () => textOf(metrics(page)), /The worst of each 4 minutes;.*Rejected\s+readings per 4 minutes/s)
@@ -91,7 +91,7 @@ onPhone('a chart for each figure, with its unit, keys that tell them, and a tabl
   )
 })
 
-onPhone('each node has a card, and a list goes on at the node that answers', async (page, t) => {
+onPhone('each node has a card, and a list continues at the responding node', async (page, t) => {
   made.status = { ...status, nodes: [madeNode, goneNode] }
   await open(page)
   const gone = page.locator('.card').filter({ hasText: `Node ${goneNode.id}` })
@@ -104,7 +104,7 @@ onPhone('each node has a card, and a list goes on at the node that answers', asy
   )
 })
 
-onDesk('figures come after the start, and stay with their time while QuestDB is away', async (page, t) => {
+onDesk('figures appear after the start and stay with their time without QuestDB', async (page, t) => {
   made.points = []
   await open(page, '?range=1h')
   await metrics(page).getByText('There are no metrics yet.').waitFor()

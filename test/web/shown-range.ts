@@ -24,7 +24,7 @@ export interface ShownRange {
 export async function shownRange(page: Page): Promise<ShownRange> {
   let text: string | undefined
   // At a cursor, the charts show its moment instead. The keyboard's cursor disappears when the pointer comes and leaves.
-  await waitFor('the charts tell their range', async () => {
+  await waitFor('the charts show their range', async () => {
     const { x, y, width, height } = await plotBox(page)
     await page.mouse.move(x + width / 2, y + height / 2)
     await page.mouse.move(0, 0)

@@ -76,7 +76,7 @@ async function openStation(page: Page, sn: string, search = ''): Promise<void> {
   await page.locator('.device-head .state').waitFor()
 }
 
-onPhone('what a station measures, and what that says', async (page, t) => {
+onPhone('measurements of a station and their meaning', async (page, t) => {
   await openStation(page, 'WEB-1')
   for (const part of ['Readings', 'Today and earlier days', 'Completeness', 'Seasonality']) {
     await region(page, part).waitFor()
@@ -104,7 +104,7 @@ onPhone('what a station measures, and what that says', async (page, t) => {
   t.match(csv, /^timestamp,device,o3,co,pm25\r\n\d{4}-.*,WEB-1,/, 'another range is read of the points')
 })
 
-onDesk('what is left out stays while the next minute is read, and a failure of that is shown', async (page, t) => {
+onDesk('omitted series stay during the next read and its failure', async (page, t) => {
   await page.clock.install()
   await openStation(page, 'WEB-1')
   const leftOut = page.locator('.left-out')
@@ -126,7 +126,7 @@ onDesk('what is left out stays while the next minute is read, and a failure of t
   await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
 })
 
-onDesk('a unit stands beside numbers of the same answer, whatever others are in', async (page, t) => {
+onDesk('a unit belongs to the numbers of its own response', async (page, t) => {
   const address = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`
   await openStation(page, 'WEB-PPM', `?from=${address(changedMs - dayMs)}&to=${address(changedMs)}`)
   const readings = region(page, 'Readings')
@@ -137,7 +137,7 @@ onDesk('a unit stands beside numbers of the same answer, whatever others are in'
   await becomes(t, () => textOf(page.locator('dl.now')), /35 ppb/)
 })
 
-onDesk('a station without points, one that is not for the reader, and one that is none', async (page, t) => {
+onDesk('a station without points, a forbidden one, and an unknown one', async (page, t) => {
   await openStation(page, 'WEB-NEW')
   await becomes(t, () => textOf(page.locator('.device-head')), /never/)
   await becomes(t, () => textOf(page.locator('main')), /There is no reading yet/)

@@ -66,7 +66,7 @@ t.test('the embed alone may be framed, by the sites of the setting', async t => 
   t.match(without.headers, { 'content-security-policy': /frame-ancestors 'none'$/, 'x-frame-options': 'DENY' })
 })
 
-onPhone('a page is shared by one button, and its links are those of one view', async (page, t) => {
+onPhone('one button shares a page by links of one view', async (page, t) => {
   await useSession(page, url, cookie)
   await page.goto(`${url}/?q=porch`)
   for (const count of [1, 2]) {
@@ -83,7 +83,7 @@ onPhone('a page is shared by one button, and its links are those of one view', a
   await page.getByText('You have saved no view yet.').waitFor()
 })
 
-onPhone('what a page shows is saved and shown again, and may be where the pages begin', async (page, t) => {
+onPhone('the state of a page is saved, restored and usable as the first page', async (page, t) => {
   await useSession(page, url, cookie)
   await page.goto(`${url}/compare?a=porch&b=roof&preset=30d`)
   await save(page, 'Porch and roof')

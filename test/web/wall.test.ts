@@ -80,7 +80,7 @@ on(television)('a lost connection and an expired session are shown until they en
   server.refusal = undefined
   await lookAgain(page)
   await becomes(t, () => alert.count(), 0)
-  await becomes(t, () => cards(page).count(), 8, 'once somebody is signed in again')
+  await becomes(t, () => cards(page).count(), 8, 'after a new sign-in')
 })
 
 /** Replaces a missing API of a browser without a screen: it counts locks, which end with the visibility of the page. */
@@ -112,7 +112,7 @@ onPhone('of more devices than fit, pages turn by the keys', async page => {
   await page.getByText(/^Devices \d+ to 60 of 60/).waitFor()
 })
 
-onDesk('a view of another page says that it is none for a wall, and an ended link that it has ended', async page => {
+onDesk('a wall reports a view of another page and an ended link', async page => {
   await openWall(page, '/compare?a=porch&b=roof')
   await page.getByText('A wall shows views of the fleet and of charts').waitFor()
   await page.route('**/v1/auth/shared-view', route => route.fulfill({ status: 401, json: { detail: 'no' } }))

@@ -76,7 +76,7 @@ const parameters = fc.oneof(
 )
 const message: fc.Arbitrary<Message> = fc.record({ body: tree, topic, parameters })
 
-/** Entries like those of JSON.parse, where `__proto__` is an ordinary name. */
+/** Entries as from JSON.parse, where `__proto__` is an ordinary name. */
 function own(entries: readonly (readonly [string, unknown])[]): object {
   return Object.fromEntries(entries)
 }

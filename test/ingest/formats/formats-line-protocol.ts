@@ -1,4 +1,4 @@
-/** InfluxDB's line protocol: accepted and rejected lines equal those of a plain parser. */
+/** InfluxDB's line protocol: accepted and rejected lines equal a plain parser. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'

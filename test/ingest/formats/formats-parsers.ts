@@ -1,4 +1,4 @@
-/** Parsers of cells, flat objects and elements of an array, compared with those of JavaScript. */
+/** Parsers of cells, flat objects and elements of an array, compared with JavaScript. */
 
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
@@ -123,7 +123,7 @@ function lineOf(names: readonly string[]): fc.Arbitrary<string> {
 }
 
 for (const [kind, columns] of Object.entries(kinds)) {
-  test(`${kind}: results equal those of JSON.parse`, async t => {
+  test(`${kind}: results equal JSON.parse`, async t => {
     const reader = new FlatObjectReader(columns)
     const line = lineOf(columns.map(({ name }) => name))
     let read = 0

@@ -148,7 +148,7 @@ test('an alias is named as the preset that it stands for', async t => {
   for (const wrong of ['', '7D', '2d', 'toString', '__proto__', 'constructor']) t.equal(comparePreset(wrong), undefined)
 })
 
-test('points and counts are those of the readings when hours are missing', async () => {
+test('points and counts equal the readings when hours are missing', async () => {
   const value = fc.option(fc.integer({ min: -300, max: 500 }), { nil: undefined, freq: 3 })
   const sides = fc.array(fc.tuple(value, value), { maxLength: 30 })
   const startMs = Date.UTC(2026, 6, 1)

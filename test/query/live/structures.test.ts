@@ -304,7 +304,7 @@ t.test('a change is the slope of a line through the means at any moment', async 
   t.strictSame([trendOf(0.5, 0.5), trendOf(0.6, 0.5), trendOf(-0.6, 0.5)], ['steady', 'rising', 'falling'])
 })
 
-t.test('means equal those of a plain list after any values and merges', async () => {
+t.test('means equal a plain list after any values and merges', async () => {
   const reading = fc.record({ wait: fc.nat(50), temperature: fc.double({ min: -40, max: 60, noNaN: true }) })
   fc.assert(
     fc.property(fc.array(reading, { maxLength: 200 }), fc.nat(200), (readings, mergedAt) => {

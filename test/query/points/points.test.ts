@@ -237,7 +237,7 @@ for (const [name, lists, series] of [
   ['stored columns', storedList, runs(40, 250)],
   ['running means', meanList, runs(12, 60)],
 ] as const) {
-  test(`random filters, orders and pages on ${name} equal those of plain code`, async t => {
+  test(`random filters, orders and pages on ${name} equal plain code`, async t => {
     await fc.assert(
       fc.asyncProperty(lists, async asked => {
         const words = JSON.stringify({ ...asked, station: undefined })
@@ -291,7 +291,7 @@ test('lines are the rows of all pages', async t => {
   t.equal(await linesOf(byIdOf(none), 'ndjson'), '')
 })
 
-test('single point and newest point equal those of the list', async t => {
+test('single point and newest point equal points of the list', async t => {
   const jsonOf = async (answer: ReturnType<Points['point']>) => {
     const found = await answer
     return found.ok ? decode(found.point) : found.code

@@ -108,7 +108,7 @@ t.test('a battery has the same finding as in the insights of the fleet', t => {
   t.end()
 })
 
-t.test('the days of a battery equal those of the fleet in any minute of the hour', t => {
+t.test('the days of a battery equal the fleet in any minute of the hour', t => {
   const charge = (timeMs: number) => {
     const day = (timeMs - startMs) / dayMs
     return 100 - 2.9 * day + 3 * Math.sin(2 * day) + 2 * Math.cos(2 * Math.PI * day)

@@ -1,4 +1,4 @@
-/** A made series of which every figure is known, through the whole answer. */
+/** A made series with known figures, through the whole answer. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

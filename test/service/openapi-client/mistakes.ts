@@ -15,7 +15,7 @@ import {
 const reading: NewReading = { device: 'porch', temperature: 21, humidity: 48, pressure: 1013 }
 
 // Paths and operations.
-// @ts-expect-error: there is no such operation.
+// @ts-expect-error: an unknown operation.
 await (await import('./client.ts')).readHumidity('porch')
 
 // @ts-expect-error: the day is missing.
@@ -23,7 +23,7 @@ await readDay('porch')
 // @ts-expect-error: devices are removed by their names.
 await adminRemoveDevice({ name: 'porch' })
 
-// What is sent.
+// Requests.
 // @ts-expect-error: the device is missing.
 await logReading({ temperature: 21, humidity: 48 })
 // @ts-expect-error: a value is a text.
@@ -39,7 +39,7 @@ await readFleet({ order: 'size' })
 // @ts-expect-error: steps are some numbers of seconds.
 await readStatistics('porch', { step: 61 })
 
-// What is answered.
+// Responses.
 const answer = await readLatestOfDevice('porch')
 // @ts-expect-error: it may be a refusal, which has no values.
 answer.data.values
@@ -55,5 +55,5 @@ const fleet = await readFleet()
 // @ts-expect-error: no state has this name.
 if (fleet.status === 200) fleet.data.counts.asleep
 const statistics = await readStatistics('porch')
-// @ts-expect-error: there is no such quantity.
+// @ts-expect-error: an unknown quantity.
 if (statistics.status === 200) statistics.data.aggregates.wind

@@ -325,7 +325,7 @@ t.test('a page of many metrics shows twelve until others are chosen', async t =>
     const values = Object.fromEntries(names.slice(0, count).map(name => [name, { v: 1, ts: 1, unit: '' }]))
     return { values: { temperature: { v: 1, ts: 1, unit: '°C' }, ...values } } as never
   }
-  t.equal(askedMetrics(latest(11), 'm1'), undefined, 'whoever asks gets the same answer')
+  t.equal(askedMetrics(latest(11), 'm1'), undefined, 'every request has the same answer')
   t.equal(askedMetrics(latest(12), null), names.slice(0, 11).join(','), 'the five are there anyway')
   t.equal(askedMetrics(latest(20), 'm3'), 'm3')
   t.equal(askedMetrics(latest(20), 'temperature'), 'temperature')
@@ -466,7 +466,7 @@ t.test("current values have the start of their state and the day's total", async
   t.match(notes.get('mode'), { sinceMs: undefined, holdMs: 150_000 })
   const span = (metric: string, ageMs: number) => stateSpanMs(notes.get(metric), nowMs, nowMs + ageMs)
   t.equal(span('door', 7 * dayMs), nowMs + 7 * dayMs - sinceMs)
-  t.equal(span('door', 7 * dayMs + 1), undefined, 'nobody knows whether it still is')
+  t.equal(span('door', 7 * dayMs + 1), undefined, 'unknown afterwards')
   t.strictSame([span('mode', 0), span('rain', 0), span('energy', 0)], [undefined, undefined, undefined])
   t.match(notes.get('rain'), { kind: 'today', placed: 3.2, ofGap: 0 })
   t.notOk(notes.has('energy') || notes.has('wind_direction'))

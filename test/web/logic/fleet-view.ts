@@ -152,7 +152,7 @@ t.test("only the list's metrics of a device are sent to its page", async t => {
   t.strictSame(known.get('a')?.values, { wind: 9, noise: 3, co2: 1, door: 1, lux: 2, ph: 4 }, 'an older list')
 })
 
-t.test('the states equal those of the service in its order', async t => {
+t.test('the states equal the service in its order', async t => {
   t.strictSame(deviceStates, liveStates)
 })
 
@@ -251,7 +251,7 @@ t.test('hours are in words', async t => {
   t.equal(hoursText('-'.repeat(24)), 'no full hour yet')
 })
 
-t.test('the commands of an empty fleet equal those of the README', async t => {
+t.test('the commands of an empty fleet equal the README', async t => {
   const readme = readFileSync(resolve('README.md'), 'utf8')
   t.ok(readme.includes(`\n${firstReading.add}\n`))
   t.ok(readme.includes(`\n${firstReading.send('$URL')}\n`))

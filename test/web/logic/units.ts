@@ -38,7 +38,7 @@ const chosen: Preferences = {
 const gauge = (unit: string | null, decimals = 1) => ({ kind: 'gauge', unit, decimals }) as const
 const plain = (text: string) => text.replaceAll('\u202f', ' ')
 
-t.test('the choices equal those of the account', async t => {
+t.test('the choices equal the account', async t => {
   t.strictSame(unitChoices, {
     temperature_unit: account.temperatureUnits,
     pressure_unit: account.pressureUnits,

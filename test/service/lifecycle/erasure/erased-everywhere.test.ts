@@ -125,7 +125,7 @@ async function inQuestdb(marks: readonly string[]): Promise<string[]> {
   return found
 }
 
-/** Files of the service, except those of the databases. The search includes the bytes of a value. */
+/** Files of the service without the databases. The search includes the bytes of a value. */
 function inFiles(marks: readonly string[], number: number): string[] {
   const bytes = Buffer.alloc(8)
   bytes.writeDoubleLE(number)
@@ -260,7 +260,7 @@ async function numbersOf() {
   return rows
 }
 
-/** The letters equal those of readings that QuestDB has rejected. */
+/** The letters look like readings that QuestDB has rejected. */
 function writeLetters(devices: Awaited<ReturnType<typeof numbersOf>>): void {
   const disk = openDisk(join(dataDirectory, 'journal'))
   for (const [at, { name, number, symbol, series }] of devices.entries()) {

@@ -96,7 +96,7 @@ for (const symbol of ['a-1', 'b-2', 'c-3']) {
 }
 const comparedBefore = await compareOf(-infinity)
 
-t.test('a day is marked when its hours equal those of its readings, in spite of older kept hours', async t => {
+t.test('a day is marked when its hours equal its readings, in spite of older kept hours', async t => {
   await ensureExpiryTables({ exec })
   await ensureExpiryTables({ exec })
   t.equal(await readExpiredBeforeMs(exec), -infinity)

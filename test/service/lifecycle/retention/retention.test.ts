@@ -308,7 +308,7 @@ t.test('days that are due at once wait until a person confirms, also over a rest
   const retention = await openByClock(t, () => today, { log })
   await untilLooked(retention)
   t.strictSame(retention.state().waiting, { fromMs: firstDay, beforeMs, days: 3, reason: 'several_days' })
-  t.equal(texts.length, 1, 'one line tells it')
+  t.equal(texts.length, 1, 'one log line')
   t.match(texts[0], `barograph retention confirm ${new Date(beforeMs).toISOString().slice(0, 10)}`)
   t.strictSame((await store.postgres.query('SELECT FROM retention')).rows, [], 'no more readings are refused for good')
   for (const wrong of [firstDay, beforeMs + dayMs]) t.equal(await retention.confirm(wrong), false)
@@ -387,7 +387,7 @@ async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
     await node.close()
   }
   t.teardown(close)
-  await until('it knows what has expired', () => retention.isKnown())
+  await until('it knows the expired days', () => retention.isKnown())
   return { ...retention, close }
 }
 
@@ -435,7 +435,7 @@ t.test('a node that does not look knows of each day before its readings go', asy
   t.equal(c.expiredBeforeUs(), beforeMs * 1000)
   t.equal(a.expiredBeforeUs(), beforeMs * 1000)
   t.strictSame(changes, [])
-  await until('each tells the same', () => a.state().expiredDays === c.state().expiredDays)
+  await until('both report the same', () => a.state().expiredDays === c.state().expiredDays)
 })
 
 t.test('a node without peers knows nothing before its first check', async t => {
