@@ -23,7 +23,7 @@ export interface ConfirmDialogProps {
   onClose: () => void
 }
 
-/** Asks before what cannot be undone: the button works once the name has been typed. */
+/** Confirms an irreversible action: the button works once the name has been typed. */
 export function ConfirmDialog({ title, text, name, verb, onConfirm, onClose }: ConfirmDialogProps) {
   const [typed, setTyped] = useState('')
   const dialog = useRef<HTMLDialogElement>(null)

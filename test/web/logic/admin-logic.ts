@@ -205,7 +205,7 @@ t.test('the figures of the service: a late row breaks no line, a missing time do
   t.strictSame([0.2, 24, 24.1, 5000].map(asked), [1, 24, 25, 720])
 })
 
-t.test('an entry of the audit is a sentence, and what it changed stands in rows', async t => {
+t.test('an entry of the audit log is a sentence with its changes in rows', async t => {
   const names = { 'account 5': 'ada', 'alert rule 3': 'Too $& warm' }
   const sentence = (actor: string, action: string, subject: string) => auditSentence({ actor, action, subject }, names)
   t.equal(sentence('account 5', 'device.add', 'porch $&'), 'ada added the device porch $&.')
