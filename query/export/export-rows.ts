@@ -3,7 +3,7 @@
 import { bug } from '../../store/limits/bug.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
-import { quoted, whole } from '../questdb/sql-literals.ts'
+import { quoted, timeLimit, whole } from '../questdb/sql-literals.ts'
 import { measurementValues, type ValuesTable } from '../questdb/values-table.ts'
 import type { ReplicaReads } from '../replica-reads.ts'
 import { pointValues } from '../stations/point-units.ts'
@@ -103,7 +103,7 @@ export function rowsFromSql({ fromUs, toUs, symbols, station }: ExportRange): st
     const series = station.units.map(([number]) => number)
     return timesFromSql(valuesTableOf({ station }), { fromUs, toUs, series })
   }
-  const where = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
+  const where = `WHERE ts >= ${timeLimit(fromUs)} AND ts < ${timeLimit(toUs)}`
   const ofDevices = symbols === undefined ? '' : ` AND device IN (${symbols.map(quoted).join(', ')})`
   return `${readingsTable} ${where}${ofDevices}`
 }

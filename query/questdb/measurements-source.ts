@@ -11,7 +11,7 @@ import type { HourlyColumns } from '../series.ts'
 import type { ColumnsReader } from './columns-reader.ts'
 import { customValuesSql } from './custom-values.ts'
 import { type HourSources, hoursMax } from './hourly-sql.ts'
-import { whole } from './sql-literals.ts'
+import { timeLimit, whole } from './sql-literals.ts'
 import { measurementValues, type ValuesTable, valuesFromSql } from './values-table.ts'
 
 interface SamplesRequest {
@@ -75,7 +75,7 @@ export function createValuesSource(
     { series, samplesMax = 1, afterUs, throughUs }: EndRequest,
     signal: AbortSignal,
   ): Promise<Samples> {
-    const values = [whole(series), whole(afterUs), whole(throughUs)]
+    const values = [whole(series), timeLimit(afterUs), timeLimit(throughUs)]
     const timesMs: number[] = []
     const found: number[] = []
     const text = `${valuesSql()} ${end === 'newest' ? 'DESC' : 'ASC'} LIMIT ${whole(samplesMax)}`
@@ -208,7 +208,7 @@ function keptHoursSql(range: SeriesRange): string {
 
 /** Hours whose values were erased have no count. */
 function keptWhereSql({ series, fromUs, toUs }: SeriesRange): string {
-  const time = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
+  const time = `ts >= ${timeLimit(fromUs)} AND ts < ${timeLimit(toUs)}`
   return `WHERE ${time} AND series IN (${series.map(whole).join(', ')}) AND count IS NOT NULL`
 }
 

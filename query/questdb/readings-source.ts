@@ -15,7 +15,7 @@ import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
 import type { ColumnsReader } from './columns-reader.ts'
 import { type HoursRequest, hourlySql, hoursMax } from './hourly-sql.ts'
 import type { ColumnsRequest } from './questdb-export.ts'
-import { quoted, whole } from './sql-literals.ts'
+import { quoted, timeLimit, whole } from './sql-literals.ts'
 
 interface SeriesRequest {
   readonly symbol: string
@@ -57,7 +57,12 @@ export function createReadingsSource(
   }
 
   async function readHours(asked: HoursRequest, signal: AbortSignal): Promise<HourlySeries> {
-    const range = { ...asked, symbol: quoted(asked.symbol), fromUs: whole(asked.fromUs), toUs: whole(asked.toUs) }
+    const range = {
+      ...asked,
+      symbol: quoted(asked.symbol),
+      fromUs: timeLimit(asked.fromUs),
+      toUs: timeLimit(asked.toUs),
+    }
     const columnCount = 1 + hourlyColumns.length
     const [startsMs, ...columns] = await read({ sql: hourlySql(range), columnCount, rowsMax: hoursMax(range) }, signal)
     const aggregatesOf = (metric: Metric): HourlyColumns =>
@@ -78,7 +83,7 @@ export function createReadingsSource(
 
   return {
     async series({ symbol, afterUs, throughUs, rowsMax }, signal) {
-      const where = `device = ${quoted(symbol)} AND ts > ${whole(afterUs)} AND ts <= ${whole(throughUs)}`
+      const where = `device = ${quoted(symbol)} AND ts > ${timeLimit(afterUs)} AND ts <= ${timeLimit(throughUs)}`
       const columns = `cast(ts AS DOUBLE) time, ${metrics.join(', ')}`
       // One more than the limit reveals that there are too many.
       const limit = whole(rowsMax) + 1
@@ -97,11 +102,11 @@ export function createReadingsSource(
       }
     },
     newestUs: (symbol, throughUs, signal) =>
-      firstTimeUs({ name: 'newest', text: newestSql, values: [symbol, whole(throughUs)] }, signal),
+      firstTimeUs({ name: 'newest', text: newestSql, values: [symbol, timeLimit(throughUs)] }, signal),
     newestExpiredHourUs: (symbol, beforeUs, signal) =>
-      firstTimeUs({ text: newestExpiredSql, values: [symbol, whole(beforeUs)] }, signal),
+      firstTimeUs({ text: newestExpiredSql, values: [symbol, timeLimit(beforeUs)] }, signal),
     async newestTimes({ symbol, afterUs, throughUs, countMax }, signal) {
-      const values = [symbol, whole(afterUs), whole(throughUs), whole(countMax)]
+      const values = [symbol, timeLimit(afterUs), timeLimit(throughUs), whole(countMax)]
       const timesMs: number[] = []
       await connection.read({ name: 'newest-times', text: newestTimesSql, values }, signal, ([timeUs]) => {
         timesMs.push(Number(timeUs) / 1000)

@@ -8,6 +8,11 @@ export function quoted(symbol: string): string {
   return `'${symbol}'`
 }
 
+/** A limit of times. QuestDB stores no row before 1970, and parses some negative limits as the text of a date. */
+export function timeLimit(timeUs: number): number {
+  return Math.max(0, whole(timeUs))
+}
+
 export function whole(number: number): number {
   if (!Number.isSafeInteger(number)) throw bug(`not a whole number in SQL: ${number}`)
   return number

@@ -1,7 +1,7 @@
 /** The QuestDB table of values of series: `ts`, `series` and the columns of a value. */
 
 import { measurementsTable } from '../../store/tables.ts'
-import { whole } from './sql-literals.ts'
+import { timeLimit, whole } from './sql-literals.ts'
 
 export interface ValuesTable {
   readonly name: string
@@ -27,7 +27,7 @@ export interface ValuesRange {
 }
 
 function valuesWhereSql(table: ValuesTable, { fromUs, toUs, series }: ValuesRange): string {
-  const time = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND ${table.isThere}`
+  const time = `WHERE ts >= ${timeLimit(fromUs)} AND ts < ${timeLimit(toUs)} AND ${table.isThere}`
   if (series === undefined) return time
   return series.length === 0 ? `${time} AND false` : `${time} AND series IN (${series.map(whole).join(', ')})`
 }

@@ -196,6 +196,20 @@ t.test('detail_data: the hours of a month, each kind with its figures', async t 
   t.ok(isNear(rain.sum, 0.6))
 })
 
+t.test('days before 1970 have no values', async t => {
+  for (const name of [
+    'past_window_data',
+    'detail_data',
+    'stats_data',
+    'daily_summary',
+    'changes',
+    'normal',
+    'forecast',
+  ]) {
+    await json(t, `/${name}/Mast?end=6160072`)
+  }
+})
+
 t.test('past_window_data: hours of local days, whole at the ends of a day', async t => {
   const { today, yesterday, metrics } = await json(t, '/past_window_data/Mast')
   t.strictSame(new Set(Object.keys(metrics)), new Set(sent))
