@@ -26,22 +26,21 @@ export async function auditPage(database: Pick<pg.Pool, 'query'>, page: number):
 }
 
 const tables = { account: 'accounts', 'alert rule': 'alert_rules', 'alert channel': 'alert_channels' } as const
+const numbered = /\b(account|alert rule|alert channel) ([0-9]{1,9})\b/g
 
 /** Accounts, rules and channels have numbers in the audit. Removed ones have no name. */
 async function namesIn(database: Pick<pg.Pool, 'query'>, rows: readonly Row[]): Promise<Record<string, string>> {
-  const text = rows.map(({ actor, subject }) => `${actor}\n${subject}`).join('\n')
+  const found = rows.flatMap(({ actor, subject }) => [...`${actor}\n${subject}`.matchAll(numbered)])
   const names: Record<string, string> = {}
   for (const [kind, table] of Object.entries(tables)) {
-    const numbers = new Set(
-      [...text.matchAll(new RegExp(`\\b${kind} ([0-9]{1,9})\\b`, 'g'))].map(([, id]) => Number(id)),
-    )
-    if (numbers.size === 0) continue
+    const ids = new Set(found.filter(match => match[1] === kind).map(match => Number(match[2])))
+    if (ids.size === 0) continue
     const column = table === 'accounts' ? 'coalesce(name, email)' : 'name'
-    const found = await database.query<{ id: number; name: string }>(
+    const { rows: named } = await database.query<{ id: number; name: string }>(
       `SELECT id, ${column} AS name FROM ${table} WHERE id = ANY($1::int[])`,
-      [[...numbers]],
+      [[...ids]],
     )
-    for (const { id, name } of found.rows) names[`${kind} ${id}`] = name
+    for (const { id, name } of named) names[`${kind} ${id}`] = name
   }
   return names
 }

@@ -47,7 +47,6 @@ function unitText(program: string, dataDirectory: string): string {
     if (/[\s%$"'\\]/.test(folder)) throw new CommandError(`${folder} has characters that a unit does not take`)
   }
   return readFileSync(join(packageFolder(), 'deploy', 'barograph.service'), 'utf8')
-
     .replaceAll('/opt/barograph', program)
     .replace(`DATA_DIR=${unitDataDirectory}\nEnvironment`, `DATA_DIR=${dataDirectory}\nEnvironment`)
     .replace(/^ReadWritePaths=.*$/m, paths =>

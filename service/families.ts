@@ -292,7 +292,6 @@ function lineOptionsOf({ config, log, parts, ingress }: FamilyInputs) {
   return {
     ingest,
     devices,
-    live: parts.live,
     bulkFields: createBulkFields(metrics),
     writers,
     keys: accounts.keys,
