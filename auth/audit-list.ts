@@ -25,10 +25,16 @@ export async function auditPage(database: Pick<pg.Pool, 'query'>, page: number):
   return { entries, names: await namesIn(database, shown), page, next: rows.length > shown.length ? page + 1 : null }
 }
 
-const tables = { account: 'accounts', 'alert rule': 'alert_rules', 'alert channel': 'alert_channels' } as const
-const numbered = /\b(account|alert rule|alert channel) ([0-9]{1,9})\b/g
+const tables = {
+  account: 'accounts',
+  device: 'devices',
+  'alert rule': 'alert_rules',
+  'alert channel': 'alert_channels',
+} as const
+/** A device has a number as an actor, and its name as a subject. */
+const numbered = /(\b(?:account|alert rule|alert channel)|^device) ([0-9]{1,9})\b/g
 
-/** Accounts, rules and channels have numbers in the audit. Removed ones have no name. */
+/** The audit names accounts, devices, rules and channels by numbers. Removed ones have no name. */
 async function namesIn(database: Pick<pg.Pool, 'query'>, rows: readonly Row[]): Promise<Record<string, string>> {
   const found = rows.flatMap(({ actor, subject }) => [...`${actor}\n${subject}`.matchAll(numbered)])
   const names: Record<string, string> = {}
@@ -36,8 +42,9 @@ async function namesIn(database: Pick<pg.Pool, 'query'>, rows: readonly Row[]): 
     const ids = new Set(found.filter(match => match[1] === kind).map(match => Number(match[2])))
     if (ids.size === 0) continue
     const column = table === 'accounts' ? 'coalesce(name, email)' : 'name'
+    const key = table === 'devices' ? 'number' : 'id'
     const { rows: named } = await database.query<{ id: number; name: string }>(
-      `SELECT id, ${column} AS name FROM ${table} WHERE id = ANY($1::int[])`,
+      `SELECT ${key} AS id, ${column} AS name FROM ${table} WHERE ${key} = ANY($1::int[])`,
       [[...ids]],
     )
     for (const { id, name } of named) names[`${kind} ${id}`] = name

@@ -7,6 +7,9 @@ import { liveStates } from '../../query/live/live-state.ts'
 
 const ListedDevice = DeviceDetails.extend({
   state: z.enum(liveStates).nullable().meta({ description: 'Null until the state of the fleet is loaded.' }),
+  last_reading: z.iso.datetime().nullable().meta({
+    description: 'Time of the newest reading, or of the last sign-in until the state of the fleet is loaded.',
+  }),
 }).meta({ id: 'AdminListedDevice' })
 export type ListedDevice = z.infer<typeof ListedDevice>
 

@@ -36,9 +36,9 @@ export interface AdminDevicesOptions {
   findAccounts: FindAccounts
 }
 
-export type DeviceStates = Pick<Live, 'isLoaded' | 'stateOf'>
+export type DeviceStates = Pick<Live, 'isLoaded' | 'silenceOf' | 'stateOf'>
 
-const sortKeys = ['name', 'place', 'state', 'last_seen'] as const
+const sortKeys = ['name', 'place', 'state', 'last_reading'] as const
 
 const ListQuery = z.strictObject({
   search: searchText,
@@ -73,6 +73,13 @@ function deviceReads({ devices, live }: AdminDevicesOptions & { live: DeviceStat
     const state = stateOf(device)
     return state === null ? liveStates.length : liveStates.indexOf(state)
   }
+  const lastMsOf = ({ number }: { number: number }) =>
+    (live.isLoaded() && live.silenceOf(number)?.lastMs) || Number.NEGATIVE_INFINITY
+  const orderOf = (sort: string) => {
+    const key = sort.replace('-', '') as (typeof sortKeys)[number]
+    const by = { name: 'name', place: 'place', state: rankOf, last_reading: lastMsOf } as const
+    return { by: by[key], isDescending: sort.startsWith('-') }
+  }
   return [
     deviceRecords.list({
       name: 'admin_list_devices',
@@ -82,10 +89,14 @@ function deviceReads({ devices, live }: AdminDevicesOptions & { live: DeviceStat
       json: AdminDevicePage,
       async read({ query: { search, page, sort } }) {
         requireSettled(await devices.reconcile())
-        const key = sort.replace('-', '') as (typeof sortKeys)[number]
-        const order = { by: key === 'state' ? rankOf : key, isDescending: sort.startsWith('-') }
-        const { devices: listed, ...rest } = await devices.list(search, page, order)
-        return { devices: listed.map(device => ({ ...device, state: stateOf(device) })), ...rest }
+        const { devices: listed, ...rest } = await devices.list(search, page, orderOf(sort))
+        const lastOf = (device: { number: number; last_seen: string | null }) => {
+          if (!live.isLoaded()) return device.last_seen
+          const lastMs = lastMsOf(device)
+          return Number.isFinite(lastMs) ? new Date(lastMs).toISOString() : null
+        }
+        const shown = listed.map(device => ({ ...device, state: stateOf(device), last_reading: lastOf(device) }))
+        return { devices: shown, ...rest }
       },
     }),
     deviceRecords.one({

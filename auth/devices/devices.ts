@@ -58,7 +58,7 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
 
 /** Devices with the same key are in the order of their names. */
 interface DeviceOrder {
-  readonly by: 'name' | 'place' | 'last_seen' | ((device: Device) => number)
+  readonly by: 'name' | 'place' | ((device: Device) => number)
   readonly isDescending: boolean
 }
 
@@ -208,8 +208,8 @@ async function pageOfDevices(
 type KeyOf = (record: DeviceRecord) => string | number
 
 function keyOf(by: Exclude<DeviceOrder['by'], 'name'>): KeyOf {
-  if (typeof by === 'function') return by
-  return by === 'place' ? ({ location_short }) => location_short.toLowerCase() : ({ lastSeenMs }) => lastSeenMs
+  if (by !== 'place') return by
+  return ({ location_short }) => location_short.toLowerCase()
 }
 
 const recordsPerSlice = 2_000

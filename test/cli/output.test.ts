@@ -40,6 +40,7 @@ const device = {
   old_password_until: null,
   created_at: '2026-01-01T00:00:00.000Z',
   last_seen: null,
+  last_reading: null,
   state: 'never',
 }
 

@@ -130,7 +130,7 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
     publicUrl: () => publicUrl,
     signUp,
     devices,
-    live: { isLoaded: () => true, stateOf: () => 'fresh' },
+    live: { isLoaded: () => true, stateOf: () => 'fresh', silenceOf: () => undefined },
     bulkFields: createBulkFields(metrics),
     ingest,
     pointsIngest,

@@ -83,16 +83,20 @@ const deeds: Readonly<Record<string, string>> = {
   'view-link.revoke': 'revoked a link to a view of $',
 }
 
-/** `names` has accounts, rules and channels by the words of the entry, such as `account 5`. */
+/** `names` has accounts, devices, rules and channels by the words of the entry, such as `account 5`. */
 export function auditSentence(entry: Pick<Entry, 'actor' | 'action' | 'subject'>, names: AuditPage['names']): string {
   const { action } = entry
   const subject = named(entry.subject, names)
-  const known = Object.hasOwn(names, entry.actor) ? names[entry.actor] : undefined
-  const actor = known ?? capitalised(named(entry.actor, names))
+  const actor = actorOf(entry.actor, names)
   const deed = Object.hasOwn(deeds, action) ? deeds[action] : undefined
   // An action without a verb here is shown by its name.
   const text = deed === undefined ? `: ${action} ${subject}` : ` ${deed.replace('$', () => subject)}`
   return `${actor}${text}.`
+}
+
+function actorOf(actor: string, names: AuditPage['names']): string {
+  if (!Object.hasOwn(names, actor)) return capitalised(named(actor, names))
+  return actor.startsWith('device ') ? `Device “${names[actor]}”` : `${names[actor]}`
 }
 
 /** `key 7 of Ada`, `alert rule “Too warm”` */

@@ -206,7 +206,7 @@ t.test('the figures of the service: a late row breaks no line, a missing time do
 })
 
 t.test('an entry of the audit log is a sentence with its changes in rows', async t => {
-  const names = { 'account 5': 'ada', 'alert rule 3': 'Too $& warm' }
+  const names = { 'account 5': 'ada', 'device 2': 'garden', 'alert rule 3': 'Too $& warm' }
   const sentence = (actor: string, action: string, subject: string) => auditSentence({ actor, action, subject }, names)
   t.equal(sentence('account 5', 'device.add', 'porch $&'), 'ada added the device porch $&.')
   t.equal(sentence('key 7 of account 5', 'metric.change', 'metric co2'), 'Key 7 of ada changed metric co2.')
@@ -216,6 +216,7 @@ t.test('an entry of the audit log is a sentence with its changes in rows', async
   )
   t.equal(sentence('account 5', 'alert-rule.add', 'alert rule 3'), 'ada added alert rule “Too $& warm”.')
   t.equal(sentence('account 5', 'account.login', 'account 5'), 'ada signed in.')
+  t.equal(sentence('device 2', 'metric.add', 'metric co2'), 'Device “garden” added metric co2.')
   t.equal(sentence('account 6', 'constructor', 'x'), 'Account 6: constructor x.', 'an action without words')
   t.strictSame(auditFacts({}), [])
   t.strictSame(

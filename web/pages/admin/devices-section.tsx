@@ -36,7 +36,7 @@ const columns = [
   { key: 'state', label: 'State' },
   { key: 'place', label: 'Place' },
   { key: 'tags', label: 'Tags', isSortable: false },
-  { key: 'last_seen', label: 'Last sent' },
+  { key: 'last_reading', label: 'Last reading' },
 ]
 
 export function DevicesSection() {
@@ -253,7 +253,7 @@ interface DeviceRowProps {
 
 function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowProps) {
   const [asked, setAsked] = useState<'edit' | 'remove'>()
-  const { name, log_switch, state, location_short, tags, last_seen } = device
+  const { name, log_switch, state, location_short, tags, last_reading } = device
   const path = `/devices/${encodeURIComponent(name)}`
   const rotate = async () => {
     const issued = await actions.change<Rotated>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
@@ -279,8 +279,8 @@ function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowP
         <td class="state">{state === null ? 'unknown' : <StateBadge state={state} />}</td>
         <td class="place">{location_short}</td>
         <td class="tags">{tags.length === 0 ? null : <TagList tags={tags} />}</td>
-        <td class="last_seen">
-          <Moment at={last_seen} />
+        <td class="last_reading">
+          <Moment at={last_reading} />
         </td>
         <td class="actions-of">
           <RowMenu
