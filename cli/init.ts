@@ -77,9 +77,16 @@ async function initialize(given: Given, outer: CommandContext, ask: Ask | undefi
   }
 }
 
+const answerMsMax = 10_000
+
+/** A server that accepts connections may never answer. */
+async function answersOk(url: string): Promise<boolean> {
+  return (await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })).ok
+}
+
 async function isAlive({ serverOptions, readSettings }: CommandContext): Promise<boolean> {
   try {
-    return (await fetch(`${findUrl(serverOptions(), readSettings)}/health/live`)).ok
+    return await answersOk(`${findUrl(serverOptions(), readSettings)}/health/live`)
   } catch (error) {
     if (error instanceof CommandError) throw error
     return false
@@ -124,7 +131,7 @@ const startMsMax = 15 * 60_000
 async function ready({ client }: CommandContext, failed: Promise<never> = new Promise(() => {})): Promise<void> {
   const isReady = async () => {
     try {
-      return (await fetch(`${client.url()}/health/ready`)).ok
+      return await answersOk(`${client.url()}/health/ready`)
     } catch {
       return false
     }

@@ -101,6 +101,15 @@ interface AdminOptions {
   databases?: Databases
 }
 
+const { NaN: unknown } = Number
+const silence = {
+  lateSeconds: unknown,
+  freshSeconds: unknown,
+  staleSeconds: unknown,
+  expectedMs: unknown,
+  isOff: false,
+}
+
 export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
   const { signUp = 'open', databases = await startDatabases(t, nowhere) } = options
   const { store, directory } = databases
@@ -130,7 +139,11 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}) {
     publicUrl: () => publicUrl,
     signUp,
     devices,
-    live: { isLoaded: () => true, stateOf: () => 'fresh', silenceOf: () => undefined },
+    live: {
+      isLoaded: () => true,
+      stateOf: () => 'fresh',
+      silenceOf: number => ({ ...silence, lastMs: 1_000 * number }),
+    },
     bulkFields: createBulkFields(metrics),
     ingest,
     pointsIngest,

@@ -222,6 +222,10 @@ t.test('many devices are added at once, or none of them', async t => {
     ['PATCH', '/devices/sensor%20001', { name: 'sensor 002' }, taken('name')],
     ['POST', '/devices', [{ name: 'new' }, { name: 'new' }], problem(422, 'name twice', twice)],
   )
+  const readAt = (at: number) => {
+    const { name = '', number = 0 } = devices.get(names[at] ?? '') ?? {}
+    return { name, last_reading: new Date(1_000 * number).toISOString() }
+  }
   const additions = t.capture(devices, 'add', devices.add)
   const tooMany = Array.from({ length: 10_001 }, (_, at) => ({ name: `n${at}` }))
   await answers(
@@ -233,6 +237,8 @@ t.test('many devices are added at once, or none of them', async t => {
     ['PATCH', '/devices/sensor%20007', { log_switch: false }, { status: 200 }],
     ['GET', '/devices?search=hall&sort=state', undefined, { body: { devices: [{ name: names[0], state: 'fresh' }] } }],
     ['GET', '/devices?search=hall&sort=-state', undefined, { body: { devices: [{ name: names[7], state: 'off' }] } }],
+    ['GET', '/devices?search=hall&sort=last_reading', undefined, { body: { devices: [readAt(0), readAt(1)] } }],
+    ['GET', '/devices?search=hall&sort=-last_reading', undefined, { body: { devices: [readAt(249), readAt(248)] } }],
   )
   const added = additions().map(({ args: [some] }) => some.length)
   t.strictSame(added, [10_000], 'too many devices do not reach the registry')
@@ -349,6 +355,13 @@ t.test('pending days are confirmed, with an audit entry', async t => {
     ['POST', '/retention/confirm', { before: '2026-02-30' }, problem(422, 'invalid body')],
   )
   t.match(await ask('GET', '/audit'), { body: { entries: [{ action: 'retention.confirm', subject: '2026-01-15' }] } })
+})
+
+t.test('the audit names a device that acts by its number', async t => {
+  t.match(await ask('POST', '/devices', { name: 'acting' }), { status: 201 })
+  const actor = `device ${devices.get('acting')?.number}`
+  await pool.query("INSERT INTO audit (actor, action, subject) VALUES ($1, 'metric.add', 'metric co2')", [actor])
+  t.match(await ask('GET', '/audit'), { body: { entries: [{ actor }], names: { [actor]: 'acting' } } })
 })
 
 const writtenMs = Date.UTC(2026, 0, 2)
