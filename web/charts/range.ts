@@ -1,6 +1,7 @@
 /** The range of a chart: presets, zoom, moves and its form in the page's address. */
 
 import type { Zone } from '../text/zone.ts'
+import type { FindingTimes } from '../text/finding-words.ts'
 
 export interface TimeWindow {
   readonly fromMs: number
@@ -107,3 +108,14 @@ export function stepOf({ fromMs, toMs }: TimeWindow, piecesMax: number): number 
   const spanSeconds = (toMs - fromMs) / 1000
   return stepsSeconds.find(seconds => spanSeconds / seconds <= piecesMax) ?? 86_400
 }
+
+/** A margin before the finding and, if it has ended, after it: a quarter of its length, at least an hour. */
+export function findingWindow({ sinceMs, untilMs }: FindingTimes, nowMs: number): TimeWindow {
+  const endMs = Math.min(nowMs, untilMs ?? nowMs)
+  const aroundMs = Math.max(hourMs, (endMs - sinceMs) / 4)
+  const toMs = floorMinute(Math.min(nowMs, endMs + aroundMs))
+  const fromMs = floorMinute(Math.max(sinceMs - aroundMs, toMs - spanMsMax))
+  return { fromMs: Math.min(fromMs, toMs - spanMsMin), toMs }
+}
+
+const floorMinute = (atMs: number) => Math.floor(atMs / minuteMs) * minuteMs

@@ -1,6 +1,7 @@
 /** One read of the service: JSON with its tag, or why there is none. */
 
 import { withToken } from './request-token.ts'
+import type { RangeReadings } from '../../api/read/readings-shape.ts'
 
 export type Failure =
   /** No answer in time: the network or the service is unavailable. */
@@ -76,4 +77,32 @@ async function sentenceOf(response: Response): Promise<string> {
 function retryAfterMsOf({ headers }: Response): number | undefined {
   const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10)
   return seconds >= 0 ? Math.min(seconds, retryAfterSecondsMax) * 1000 : undefined
+}
+
+export interface ReadReadings {
+  readonly rows: RangeReadings
+  /** Codes by metric; empty for a device, whose units are fixed. */
+  readonly units: Readonly<Record<string, string>>
+}
+
+export async function readReadings(url: string, options: ReadOptions = {}): Promise<Outcome<ReadReadings>> {
+  const { request = fetch } = options
+  let named: string | null = null
+  const outcome = await readJson<RangeReadings>(url, {
+    ...options,
+    async request(...asked) {
+      const response = await request(...asked)
+      named = response.headers.get('point-units')
+      return response
+    },
+  })
+  return outcome.kind === 'answer'
+    ? { ...outcome, value: { rows: outcome.value, units: unitsIn(named ?? '') } }
+    : outcome
+}
+
+/** `no2=ppb, pm25=ugm3` */
+function unitsIn(header: string): Record<string, string> {
+  const pairs = header.split(', ').map(pair => pair.split('='))
+  return Object.fromEntries(pairs.flatMap(([name, code]) => (name && code ? [[name, code]] : [])))
 }

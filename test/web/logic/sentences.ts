@@ -12,7 +12,7 @@ import type { Finding } from '../../../query/shapes/findings.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { domainSentences } from '../../../web/pages/device/domain-sentences.ts'
-import { findingWindow } from '../../../web/pages/device/finding-window.ts'
+import { findingWindow } from '../../../web/charts/range.ts'
 import {
   dayPairsSentence,
   noLinkSentence,
@@ -20,7 +20,7 @@ import {
   relatedPairs,
   shownPairs,
 } from '../../../web/pages/device/pair-sentences.ts'
-import { reliabilitySentences } from '../../../web/pages/device/reliability-sentences.ts'
+import { reliabilitySentences } from '../../../web/pages/device/reliability.ts'
 import {
   qualitySentence,
   seasonalitySentences,

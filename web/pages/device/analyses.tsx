@@ -2,27 +2,26 @@
  * Analyses of a range: figures by profile and kind, anomalies, seasonality and correlations. The range can be chosen.
  */
 
-import { useId } from 'preact/hooks'
+import { useId, useRef } from 'preact/hooks'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { setArguments, urlArguments } from '../../client/address.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import type { Quantities } from '../../text/quantities.ts'
-import {
-  type AnalysesRange,
-  analysesArgument,
-  analysesWords,
-  nameOfAnalysesRange,
-  readAnalysesRange,
-} from './analyses-range.ts'
-import { Anomalies } from './anomalies.tsx'
-import { DomainSection } from './domain-section.tsx'
-import { KindsSection } from './kinds-section.tsx'
-import type { Measured } from './measured.ts'
+import { analysesArgument, analysesQuery, analysesWords, nameOfAnalysesRange, readAnalysesRange, type AnalysesRange } from './analyses-range.ts'
+import { Anomalies } from './findings.tsx'
+import { DomainSection, KindsSection } from './figures.tsx'
+import type { Measured } from './answers.ts'
 import { Pairs } from './pairs.tsx'
 import { SeasonalitySection } from './seasonality.tsx'
 import type { ShownMetric } from './shown-metrics.ts'
+import { isPreset } from '../../charts/range.ts'
+import { useRange } from '../../charts/use-range.ts'
+import { lastValue, type ResourceState } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { useRested } from '../../client/use-rested.ts'
+import { readingPresets } from './readings.tsx'
 
-export interface AnalysesProps {
+interface AnalysesProps {
   readonly of: Measured
   /** The range of `stats`. */
   readonly range: AnalysesRange
@@ -73,4 +72,46 @@ function RangeField({ range }: { range: AnalysesRange }) {
       </label>
     </div>
   )
+}
+
+interface AskedRange {
+  readonly range: AnalysesRange
+  /** Arguments for analyses; empty for their default range. */
+  readonly query: readonly string[]
+}
+
+interface Analysed {
+  /** States of answers that only the analyses need. */
+  readonly states: readonly ResourceState<unknown>[]
+  /** Undefined while there has been no answer. */
+  readonly analysed: (AskedRange & { readonly stats: Stats }) | undefined
+}
+
+/** `named`: the metrics, for a query string; undefined while nothing is asked. `usual`: the statistics of the page. */
+export function useAnalysed(
+  of: Measured,
+  named: readonly string[] | undefined,
+  usual: Stats | undefined,
+  everyMs: number,
+): Analysed {
+  const asked = useAskedRange()
+  const isUsual = asked.query.length === 0
+  const path =
+    isUsual || named === undefined ? undefined : of.pathOf('stats_data', [...asked.query, ...named].join('&'))
+  const state = useResource<Stats>(path && addressOf(`/api/${path}`), { everyMs })
+  const stats = isUsual ? usual : lastValue(state)
+  // While another range loads, the last analyses stay with their range.
+  const last = useRef<{ readonly name: string; readonly shown: Analysed['analysed'] }>()
+  if (stats !== undefined) last.current = { name: of.name, shown: { ...asked, stats } }
+  const analysed = last.current?.name === of.name ? last.current.shown : undefined
+  return { states: isUsual ? [] : [state], analysed }
+}
+
+/** Analyses wait until the charts stop moving. */
+function useAskedRange(): AskedRange {
+  const { range: ofCharts, window } = useRange(readingPresets)
+  const chosen = readAnalysesRange(urlArguments.value)
+  const key = [chosen, ...analysesQuery(chosen, window, isPreset(ofCharts))].join('&')
+  const [range, ...query] = (useRested(key) ?? key).split('&')
+  return { range: range as AnalysesRange, query }
 }

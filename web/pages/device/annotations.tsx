@@ -8,12 +8,14 @@ import { localMinute } from '../../charts/custom-range.ts'
 import { addressOf } from '../../client/address.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { type Actions, useActions } from '../../parts/use-actions.tsx'
+import { useActions, type Actions } from '../../parts/use-actions.tsx'
 import { localMs, type Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
-import type { KnownAnnotations } from './use-annotations.ts'
+import type { TimeWindow } from '../../charts/range.ts'
+import { useAnnotationsOf, type AnnotationsOf } from '../../charts/use-annotations-of.ts'
+import type { Measured } from './answers.ts'
 
-export interface AnnotationsProps {
+interface AnnotationsProps {
   readonly device: string
   readonly annotations: KnownAnnotations
   readonly nowMs: number
@@ -159,4 +161,22 @@ function ChangeForm({ annotation, actions, zone, onClose }: ChangeFormProps) {
       onClose={onClose}
     />
   )
+}
+
+export interface KnownAnnotations extends Pick<AnnotationsOf, 'shown' | 'total' | 'refresh'> {
+  readonly mayAnnotate: boolean
+  readonly mayAnnotateAll: boolean
+}
+
+/** Empty for a station. */
+export function useAnnotations({ kind, name }: Measured, window: TimeWindow): KnownAnnotations {
+  const { shown, total, answers, refresh } = useAnnotationsOf(kind === 'device' ? [name] : [], window)
+  const [known] = answers
+  return {
+    shown,
+    total,
+    mayAnnotate: known?.may_annotate ?? false,
+    mayAnnotateAll: known?.may_annotate_all ?? false,
+    refresh,
+  }
 }

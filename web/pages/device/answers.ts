@@ -1,4 +1,4 @@
-/** Types of the answers about a device, and access to its custom metrics in them. */
+/** The subject of a page of readings, the types of its answers, and access to custom metrics in them. */
 
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
@@ -97,4 +97,25 @@ export function windowFiguresOf({ aggregates }: Stats, metric: string): WindowFi
 /** The figures of gauges among the five have no kind. */
 function isOfKind(figures: { readonly kind?: string }): figures is WindowFigures {
   return figures.kind !== undefined && figures.kind !== 'gauge'
+}
+
+export interface Measured {
+  readonly kind: 'device' | 'station'
+  readonly name: string
+  /** The path behind `/api/` for a read such as `detail_data`, with its query string. */
+  pathOf(read: string, query?: string): string
+}
+
+export function measuredDevice(name: string): Measured {
+  const part = encodeURIComponent(name)
+  return { kind: 'device', name, pathOf: (read, query = '') => withQuery(`${read}/${part}`, query) }
+}
+
+export function measuredStation(name: string): Measured {
+  const part = encodeURIComponent(name)
+  return { kind: 'station', name, pathOf: (read, query = '') => withQuery(`stations/${part}/${read}`, query) }
+}
+
+function withQuery(path: string, query: string): string {
+  return query === '' ? path : `${path}?${query}`
 }

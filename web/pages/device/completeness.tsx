@@ -6,8 +6,7 @@ import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { Folded } from '../../parts/folded.tsx'
 import { percent } from '../../text/phrases.ts'
-import { calendarWeeks } from './calendar-weeks.ts'
-import { reliabilitySentences } from './reliability-sentences.ts'
+import { calendarWeeks, reliabilitySentences } from './reliability.ts'
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const nameOfState = { ok: 'complete', partial: 'partial', missing: 'nothing' }

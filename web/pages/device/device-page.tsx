@@ -9,7 +9,7 @@ import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { TagList } from '../../parts/tag-list.tsx'
-import { measuredDevice } from './measured.ts'
+import { measuredDevice } from './answers.ts'
 import { MeasuredPage } from './measured-page.tsx'
 
 export function DevicePage({ name }: { name: string }) {

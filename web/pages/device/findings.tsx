@@ -1,17 +1,25 @@
-/** Findings about a device, worst first, each with a link to its range of the charts. */
+/** Findings and anomalies of a device as sentences, each with a link to its range of the charts. */
 
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { addressOf } from '../../client/address.ts'
+import { addressOf, urlArguments } from '../../client/address.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
-import { findingSentence, pageWords, timesOfFinding } from '../../text/finding-words.ts'
-import type { Quantities } from '../../text/quantities.ts'
-import type { Zone } from '../../text/zone.ts'
-import type { Times } from '../../theme/times.ts'
-import { ChartLink } from './chart-link.tsx'
-import { findingWindow } from './finding-window.ts'
+import { anomalySentence, findingSentence, pageWords, timesOfAnomaly, timesOfFinding } from '../../text/finding-words.ts'
+import { describedBy, type Quantities } from '../../text/quantities.ts'
+import { createZone, type Zone } from '../../text/zone.ts'
+import { createTimes, type Times } from '../../theme/times.ts'
+import { findingWindow, rangeArguments, type TimeWindow } from '../../charts/range.ts'
+import type { Anomalies as Page } from '../../../query/shapes/anomalies.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { Folded } from '../../parts/folded.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { shownZone } from '../../text/preferences.ts'
+import type { Measured } from './answers.ts'
+import { zoomTo } from '../../charts/zoom.ts'
 
-export interface FindingsProps {
+interface FindingsProps {
   readonly stats: Stats
   readonly quantities: Quantities
   /** The answer's zone. */
@@ -48,4 +56,109 @@ export function Findings({ stats, quantities, zone, times, nowMs }: FindingsProp
       </p>
     </section>
   )
+}
+
+const pageLimit = 20
+const minuteMs = 60_000
+
+interface AnomaliesProps {
+  readonly of: Measured
+  readonly quantities: Quantities
+  /** The range and the metrics of the list. */
+  readonly query: string
+  /** The time in words. */
+  readonly words: string
+}
+
+export function Anomalies(props: AnomaliesProps) {
+  return (
+    <Folded
+      id="anomalies"
+      title="Unusual readings"
+      summary={`Suspect readings, outages and changes of level in ${props.words}`}
+    >
+      {() => (
+        <>
+          <p class="lead">
+            Differences from the usual readings of this {props.of.kind}, newest first (
+            <a href={addressOf('/docs/statistics#anomalies')}>how they are found</a>).
+          </p>
+          {/* Another range or other metrics begin at the first page. */}
+          <AnomaliesPage key={props.query} {...props} />
+        </>
+      )}
+    </Folded>
+  )
+}
+
+/** A page, and behind it the next one once that is asked for. */
+function AnomaliesPage({ after, ...props }: AnomaliesProps & { after?: string }) {
+  const { of, quantities } = props
+  const [isNextShown, setIsNextShown] = useState(false)
+  const fields = [`limit=${pageLimit}`, props.query, after === undefined ? '' : `after=${after}`]
+  const query = fields.filter(field => field !== '').join('&')
+  const state = useResource<Page>(addressOf(`/api/${of.pathOf('anomalies', query)}`))
+  const page = lastValue(state)
+  if (page === undefined) {
+    return state.kind === 'loading' ? (
+      <Skeleton name="The list is loading" rows={4} />
+    ) : (
+      <FailureBanner state={state} timeText={createTimes('UTC').time} />
+    )
+  }
+  if (page.anomalies_total === 0) return <p>There are none.</p>
+  return (
+    <>
+      <List page={page} quantities={quantities} />
+      {page.next === null ? null : isNextShown ? (
+        <AnomaliesPage {...props} after={page.next} />
+      ) : (
+        <button type="button" class="button" onClick={() => setIsNextShown(true)}>
+          Show more
+        </button>
+      )}
+    </>
+  )
+}
+
+function List({ page, quantities }: { page: Page; quantities: Quantities }) {
+  const { anomalies, time_zone, metrics } = page
+  const zone = useMemo(() => createZone(time_zone), [time_zone])
+  const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs
+  const words = pageWords(describedBy(quantities, metrics), createTimes(shownZone(time_zone)), nowMs)
+  return (
+    <ul class="anomalies">
+      {anomalies.map(anomaly => (
+        <li key={anomaly.id}>
+          {anomalySentence(anomaly, words, zone)}.{' '}
+          <ChartLink window={findingWindow(timesOfAnomaly(anomaly, zone), nowMs)} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ChartLink({ window }: { window: TimeWindow }) {
+  return (
+    <a href={addressIn(window)} onClick={event => show(event, window)}>
+      In the charts
+    </a>
+  )
+}
+
+/** The page as it is, with another range. */
+function addressIn(window: TimeWindow): string {
+  const fields = new URLSearchParams(urlArguments.value)
+  for (const [name, value] of Object.entries(rangeArguments(window))) {
+    if (value === undefined) fields.delete(name)
+    else fields.set(name, value)
+  }
+  return `?${fields}`
+}
+
+function show(event: MouseEvent, window: TimeWindow): void {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  zoomTo(window)
+  document.getElementById('readings')?.scrollIntoView({ block: 'start' })
 }

@@ -6,8 +6,7 @@ import type { ChartContent, Panel, Readout, Rule } from '../../charts/panel.ts'
 import { type Quantity, shownValue } from '../../text/quantities.ts'
 import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'
 import { type ForecastSeries, forecastText } from './forecast.ts'
-import type { GaugeSeries, MetricSeries } from './series.ts'
-import type { SuspectReadings } from './suspects.ts'
+import type { GaugeSeries, MetricSeries, SuspectReadings } from './series.ts'
 
 export interface GaugeContext {
   readonly quantity: Quantity

@@ -1,37 +1,38 @@
 /** The current values and the charts, which go on by themselves as readings come. */
 
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { useRange } from '../../charts/use-range.ts'
-import { type ResourceState, worstState } from '../../client/resource-state.ts'
+import { lastValue, worstState, type ResourceState } from '../../client/resource-state.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { shownZone } from '../../text/preferences.ts'
-import { type Descriptions, describedBy, inUnits, type Quantities } from '../../text/quantities.ts'
+import { describedBy, inUnits, type Descriptions, type Quantities } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
 import { createTimes } from '../../theme/times.ts'
-import { freshMs } from './age.ts'
-import type { Detail, LastValues, Latest } from './answers.ts'
-import { DeviceAlerts } from './device-alerts.tsx'
+import { freshMs, nowNotes } from './now-notes.ts'
+import type { Detail, LastValues, Latest, Measured } from './answers.ts'
+import { DeviceAlerts, useDeviceAlerts } from './device-alerts.tsx'
 import { Findings } from './findings.tsx'
-import { forecastsIn } from './forecast.ts'
-import type { Measured } from './measured.ts'
+import { forecastsIn, type Expected } from './forecast.ts'
 import { Now } from './now.tsx'
-import { nowNotes } from './now-notes.ts'
 import { Readings, readingPresets } from './readings.tsx'
-import type { LiveReading } from './series.ts'
+import { suspectsIn, type LiveReading } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
-import { suspectsIn } from './suspects.ts'
-import { useAnnotations } from './use-annotations.ts'
-import { useDeviceAlerts } from './use-device-alerts.ts'
-import { useForecast } from './use-forecast.ts'
-import { useLiveReadings } from './use-live-readings.ts'
+import { useAnnotations } from './annotations.tsx'
 import { useRangeSeries } from './use-range-series.ts'
 import { Why } from './why.tsx'
+import type { Forecast } from '../../../query/shapes/forecast.ts'
+import type { UnusualValues } from '../../../query/shapes/unusual.ts'
+import { isPreset, type Range } from '../../charts/range.ts'
+import { addressOf } from '../../client/address.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { openEvents } from '../../client/events.ts'
+import { alertChanged } from '../../client/firing.ts'
 
-export interface LiveReadingsProps {
+interface LiveReadingsProps {
   readonly of: Measured
   readonly timeZone: string
   /** The states of all other answers. */
@@ -126,4 +127,36 @@ function lastValues(known: LastValues, live: readonly LiveReading[], quantities:
     }
   }
   return values
+}
+
+/** It is another one each hour. */
+const everyTenMinutes = { everyMs: 600_000 }
+
+/** `query`: which metrics; undefined while that is not known. Neither is a part that the page would lack. */
+function useForecast(of: Measured, query: string | undefined, range: Range): Expected {
+  const isShown = query !== undefined && isPreset(range) && range.preset === '24h'
+  const read = <Answer>(analysis: string) => {
+    const path = isShown ? addressOf(`/api/${of.pathOf(analysis, query)}`) : undefined
+    const state = useResource<Answer>(path, everyTenMinutes)
+    return isShown ? lastValue(state) : undefined
+  }
+  return { forecast: read<Forecast>('forecast'), unusual: read<UnusualValues>('unusual') }
+}
+
+/** At a reading per second, over an hour. The next answer has the older ones. */
+const readingsMax = 5_000
+
+/** Readings missed while the page was hidden or offline come with the answers that are read each minute. */
+function useLiveReadings({ kind, name }: Measured): readonly LiveReading[] {
+  const [readings, setReadings] = useState<readonly LiveReading[]>([])
+  useEffect(() => {
+    if (kind === 'station') return undefined
+    const take = (reading: LiveReading) => setReadings(before => [...before.slice(1 - readingsMax), reading])
+    return openEvents(addressOf(`/api/events?device=${encodeURIComponent(name)}`), {
+      on: { reading: take, alert: alertChanged },
+      onLive: () => {},
+      onGap: () => {},
+    })
+  }, [kind, name])
+  return readings
 }

@@ -3,34 +3,33 @@
 import './device.css'
 import type { ComponentChildren } from 'preact'
 import type { NormalValues } from '../../../query/shapes/normal.ts'
-import type { PastDays as Past } from '../../../query/shapes/past.ts'
+import type { PastDays, PastDays as Past } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { addressOf, urlArguments } from '../../client/address.ts'
-import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
+import { lastValue, worstState, type ResourceState } from '../../client/resource-state.ts'
 import { useKept } from '../../client/use-kept.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { MetricChooser } from '../../parts/metric-chooser.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { ZoneNote } from '../../parts/zone-note.tsx'
-import { describedBy, type Quantities } from '../../text/quantities.ts'
+import { describedBy, quantitiesOf, withNumbered, type Descriptions, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../theme/times.ts'
-import { Analyses } from './analyses.tsx'
-import type { Detail, Latest } from './answers.ts'
+import { Analyses, useAnalysed } from './analyses.tsx'
+import type { Detail, Latest, Measured } from './answers.ts'
 import { Completeness } from './completeness.tsx'
 import { LiveReadings } from './live-readings.tsx'
-import type { Measured } from './measured.ts'
 import { PastDays } from './past-days.tsx'
 import { pointsMax } from './range-plan.ts'
-import { askedMetrics } from './shown-metrics.ts'
-import { useAnalysed } from './use-analysed.ts'
-import { useDeviceMetrics } from './use-device-metrics.ts'
+import { askedMetrics, metricsOfDevice, metricsToRead, numberedStates, type ShownMetric } from './shown-metrics.ts'
+import { useMemo } from 'preact/hooks'
+import { chooseMetrics } from '../../text/chosen-metrics.ts'
 
 const minuteMs = 60_000
 const everyMinute = { everyMs: minuteMs }
 const everyTwoMinutes = { everyMs: 2 * minuteMs }
 
-export interface MeasuredPageProps<Now extends Latest> {
+interface MeasuredPageProps<Now extends Latest> {
   /** The same while the page is about the same. */
   readonly of: Measured
   /** The states of other reads. */
@@ -126,4 +125,37 @@ function Loading({ all }: { all: readonly ResourceState<unknown>[] }) {
 /** A 404 with another code concerns the path. */
 function isUnknown(state: ResourceState<unknown>, { kind }: Measured): boolean {
   return state.kind === 'failed' && state.failure.kind === 'missing' && state.failure.sentence === `${kind} unknown`
+}
+
+interface Answers {
+  readonly latest: Latest | undefined
+  readonly detail: Detail | undefined
+  readonly stats: Stats | undefined
+  readonly past: PastDays | undefined
+}
+
+interface DeviceMetrics {
+  readonly quantities: Quantities
+  /** All, in the order in which they are shown. */
+  readonly names: readonly string[]
+  readonly shown: readonly string[]
+  readonly toRead: readonly ShownMetric[]
+}
+
+function useDeviceMetrics(
+  of: Measured,
+  { latest, detail, stats, past }: Answers,
+  chosen: string | null,
+): DeviceMetrics {
+  const described: Descriptions = { ...past?.metrics, ...stats?.metrics, ...latest?.metrics, ...detail?.metrics }
+  const values = latest?.values ?? {}
+  const names = metricsOfDevice(values, detail, described)
+  const numbered = numberedStates({ values, detail, stats }, described)
+  // Answers arrive each minute and mostly have the same metrics, so that the charts keep their objects.
+  const same = JSON.stringify([described, names, numbered])
+  return useMemo(() => {
+    const quantities = withNumbered(quantitiesOf(described), numbered)
+    const shown = chooseMetrics(names, chosen)
+    return { quantities, names, shown, toRead: metricsToRead(of, names, shown, quantities) }
+  }, [of, same, chosen])
 }

@@ -6,12 +6,12 @@
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { type Quantities, type Quantity, shownValue } from '../../text/quantities.ts'
+import { shownValue, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { localMs, type Zone } from '../../text/zone.ts'
-import { type Detail, type LastValues, normalOf, windowFiguresOf } from './answers.ts'
+import { normalOf, windowFiguresOf, type Detail, type LastValues } from './answers.ts'
 import { amountOfDay, type DayAmount } from './day-amounts.ts'
 import type { LiveReading } from './series.ts'
-import { type Hold, holdOf } from './state-series.ts'
+import { holdOf, type Hold } from './state-series.ts'
 
 export type NowNote =
   | {
@@ -32,7 +32,7 @@ export type NowNote =
       readonly isWithin: boolean
     }
 
-export interface NowSources {
+interface NowSources {
   readonly values: LastValues
   /** Ascending by when they came. */
   readonly live: readonly LiveReading[]
@@ -133,4 +133,32 @@ function stateSince({ live, lastKnown, stats, zone }: NowSources, metric: string
   const figures = stats && windowFiguresOf(stats, metric)
   if (figures?.kind !== 'state' || figures.last_change?.to !== now) return undefined
   return localMs(zone, figures.last_change.at)
+}
+
+/** Without an expected interval, the service assumes a quarter of an hour. */
+const expectedSecondsUsual = 900
+
+type Pace = Pick<Stats['freshness'], 'cadence' | 'expected_interval_seconds'> &
+  Pick<Stats['reliability'], 'gap_threshold_seconds'>
+type Gaps = Pick<Detail, 'metrics'> & { readonly last_24h: Pick<Detail['last_24h'], 'gap_seconds'> }
+
+/**
+ * The limit of a fresh device in `docs/statistics.md`. A metric that reports less often than its device is judged by
+ * its own gaps.
+ */
+export function freshMs(metric: string, pace: Pace | undefined, gaps: Gaps | undefined): number {
+  return 1000 * Math.max(freshSeconds(pace), rarerGapSeconds(metric, gaps))
+}
+
+function freshSeconds(pace: Pace | undefined): number {
+  if (pace?.cadence === 'irregular' && pace.gap_threshold_seconds !== null) return pace.gap_threshold_seconds
+  const seconds = pace?.expected_interval_seconds ?? expectedSecondsUsual
+  return Math.max(2 * seconds, seconds + 60)
+}
+
+/** The gap of a metric that reports less often than its device; 0 for others. */
+function rarerGapSeconds(metric: string, gaps: Gaps | undefined): number {
+  const own = gaps?.metrics !== undefined && Object.hasOwn(gaps.metrics, metric) ? gaps.metrics[metric] : undefined
+  const [ofMetric, ofDevice] = [own?.gap_seconds ?? 0, gaps?.last_24h.gap_seconds ?? Number.POSITIVE_INFINITY]
+  return ofMetric > ofDevice ? ofMetric : 0
 }

@@ -3,11 +3,10 @@
  * for amounts and states.
  */
 
-import { isPreset, type Range, stepOf, type TimeWindow } from '../../charts/range.ts'
+import { isPreset, stepOf, type Range, type TimeWindow } from '../../charts/range.ts'
 import { isBuiltIn } from '../../text/quantities.ts'
 import { dayMs } from '../../text/zone.ts'
-import type { Detail } from './answers.ts'
-import type { Measured } from './measured.ts'
+import type { Detail, Measured } from './answers.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 /** The source of gauges. Without `stepSeconds`, each reading is a point. */

@@ -6,9 +6,8 @@ import { directionText } from '../../text/compass.ts'
 import { nameWithUnit, type Quantities, shownDifference, shownValue } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../theme/times.ts'
-import type { AmountSeries, DirectionSeries, GaugeSeries, RangeSeries, StateBlock, StateSeries } from './series.ts'
+import { suspectMetrics, type AmountSeries, type DirectionSeries, type GaugeSeries, type RangeSeries, type StateBlock, type StateSeries, type Suspects } from './series.ts'
 import { amountCell, blockDuration, statesIn, stretchText } from './series-texts.ts'
-import { type Suspects, suspectMetrics } from './suspects.ts'
 
 export interface TablesContext {
   readonly quantities: Quantities

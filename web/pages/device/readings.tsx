@@ -16,15 +16,13 @@ import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
 import { chartPath, linesMax } from '../charts/chosen-lines.ts'
 import { type AlertMarks, firingPanel } from './alert-marks.ts'
-import { Annotations } from './annotations.tsx'
+import { Annotations, type KnownAnnotations } from './annotations.tsx'
 import { type Forecasts, forecastEndMs, forecastTable } from './forecast.ts'
-import type { Measured } from './measured.ts'
+import type { Measured } from './answers.ts'
 import { panelOf } from './panels.ts'
 import { readingsQuery } from './range-plan.ts'
 import { readingsTables } from './readings-tables.ts'
-import type { RangeSeries } from './series.ts'
-import type { Suspects } from './suspects.ts'
-import type { KnownAnnotations } from './use-annotations.ts'
+import type { RangeSeries, Suspects } from './series.ts'
 
 export interface ReadingsProps {
   readonly of: Measured

@@ -2,9 +2,10 @@
 
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
 import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
-import { builtInNames, type Descriptions, isBuiltIn, type Quantities } from '../../text/quantities.ts'
-import { type Detail, gaugeHoursOf, type LastValues, type Latest } from './answers.ts'
-import type { Measured } from './measured.ts'
+import { builtInNames, isBuiltIn, type Descriptions, type Quantities } from '../../text/quantities.ts'
+import { gaugeHoursOf, hoursOf, windowFiguresOf, type Detail, type LastValues, type Latest, type Measured } from './answers.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { isNumberOfState } from '../../text/state-words.ts'
 
 export interface ShownMetric {
   readonly name: string
@@ -37,4 +38,25 @@ export function askedMetrics(latest: Latest | undefined, chosen: string | null):
   if (names.length <= shownMax) return undefined
   const wanted = chooseMetrics(names, chosen).filter(name => !isBuiltIn(name))
   return wanted.length > 0 ? wanted.join(',') : builtInNames[0]
+}
+
+interface Answers {
+  readonly values: LastValues
+  /** The hours cover 30 days. */
+  readonly detail: Detail | undefined
+  readonly stats: Stats | undefined
+}
+
+/** Names of such states. A shown range may have more of them. */
+export function numberedStates(answers: Answers, described: Descriptions): string[] {
+  const states = Object.keys(described).filter(name => described[name]?.kind === 'state')
+  return states.filter(name => statesOf(answers, name).some(isNumberOfState))
+}
+
+function statesOf({ values, detail, stats }: Answers, metric: string): number[] {
+  const figures = stats && windowFiguresOf(stats, metric)
+  const hours = detail === undefined ? [] : hoursOf<'state'>(detail, metric)
+  const known = [...hours, ...(figures?.kind === 'state' ? [figures] : [])]
+  const last = values[metric]
+  return [...(last === undefined ? [] : [last.v]), ...known.flatMap(({ states }) => states.map(({ state }) => state))]
 }

@@ -9,13 +9,11 @@ import { lastValue, type ResourceState, worstState } from '../../client/resource
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
 import type { Zone } from '../../text/zone.ts'
-import type { Detail, LastValues } from './answers.ts'
-import { withLastValues } from './chart-series.ts'
-import type { Measured } from './measured.ts'
+import type { Detail, LastValues, Measured } from './answers.ts'
+import { withLastValues, type LiveReading, type RangeSeries } from './series.ts'
 import { planOf } from './range-plan.ts'
 import { type Part, rangeSeries } from './range-series.ts'
-import { type ReadReadings, readReadings } from './read-readings.ts'
-import type { LiveReading, RangeSeries } from './series.ts'
+import { readReadings, type ReadReadings } from '../../client/read-json.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 interface RangeSeriesOptions {

@@ -1,8 +1,9 @@
-/** Reliability of a device in sentences. */
+/** Reliability of a device in sentences, and its days as a calendar. */
 
 import { countOf, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { duration, percent } from '../../text/phrases.ts'
+import { dayMs } from '../../text/zone.ts'
 
 type Cadence = Pick<Stats['freshness'], 'cadence' | 'expected_interval_seconds'>
 type ReliabilityWindow = Pick<
@@ -40,4 +41,26 @@ function gapSentence({ gap_count, longest_gap_seconds }: ReliabilityWindow): str
   const longest = duration(longest_gap_seconds)
   if (gap_count === 1) return `There was one gap, of ${longest}.`
   return `There were ${countOf(gap_count, 'gap')}, the longest of ${longest}.`
+}
+
+interface CalendarDay {
+  readonly date: string
+}
+
+/** Rows of seven. */
+export function calendarWeeks<Day extends CalendarDay>(days: readonly Day[]): (Day | undefined)[][] {
+  const weeks: (Day | undefined)[][] = []
+  for (const day of days) {
+    const weekday = weekdayOf(day.date)
+    if (weeks.length === 0 || weekday === 0) weeks.push(new Array<Day | undefined>(7).fill(undefined))
+    const week = weeks.at(-1) as (Day | undefined)[]
+    week[weekday] = day
+  }
+  return weeks
+}
+
+/** 0 for Monday. */
+function weekdayOf(date: string): number {
+  const day = Date.parse(`${date}T00:00Z`) / dayMs
+  return (((day + 3) % 7) + 7) % 7
 }
