@@ -12,7 +12,7 @@ import { listenToGestures } from './gestures.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
 import type { Panel } from './panel.ts'
 import { CursorTime, CursorValues, PanelValues } from './panel-values.tsx'
-import { pan, select, zoom, type TimeWindow } from './range.ts'
+import { pan, select, type TimeWindow, zoom } from './range.ts'
 import { centreOf, drawnWindow, spokenAt, timesIn } from './readouts.ts'
 
 export interface ChartStackProps {

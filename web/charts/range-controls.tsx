@@ -3,7 +3,7 @@
 import type { Zone } from '../text/zone.ts'
 import { CustomDates } from './custom-dates.tsx'
 import { Presets } from './presets.tsx'
-import { isPreset, monthUpTo, pan, zoom, type Preset } from './range.ts'
+import { isPreset, monthUpTo, type Preset, pan, zoom } from './range.ts'
 import type { ShownRange } from './use-range.ts'
 
 export interface RangeControlsProps {

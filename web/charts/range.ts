@@ -1,7 +1,7 @@
 /** The range of a chart: presets, zoom, moves and its form in the page's address. */
 
-import type { Zone } from '../text/zone.ts'
 import type { FindingTimes } from '../text/finding-words.ts'
+import type { Zone } from '../text/zone.ts'
 
 export interface TimeWindow {
   readonly fromMs: number

@@ -4,7 +4,7 @@ import { computed } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { setArguments, urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
-import { isPreset, rangeArguments, readRange, windowOf, type Preset, type Range, type TimeWindow } from './range.ts'
+import { isPreset, type Preset, type Range, rangeArguments, readRange, type TimeWindow, windowOf } from './range.ts'
 import { zoomedWindow, zoomTo } from './zoom.ts'
 
 export interface ShownRange {

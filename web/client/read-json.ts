@@ -1,7 +1,7 @@
 /** One read of the service: JSON with its tag, or why there is none. */
 
-import { withToken } from './request-token.ts'
 import type { RangeReadings } from '../../api/read/readings-shape.ts'
+import { withToken } from './request-token.ts'
 
 export type Failure =
   /** No answer in time: the network or the service is unavailable. */

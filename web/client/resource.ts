@@ -4,7 +4,7 @@
  */
 
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { readJson, type Outcome, type ReadOptions } from './read-json.ts'
+import { type Outcome, type ReadOptions, readJson } from './read-json.ts'
 import { nextState, type ResourceState, retryDelayMs } from './resource-state.ts'
 import { whileVisible } from './visibility.ts'
 

@@ -1,8 +1,10 @@
 /** Severity and state of an alert as text and shape, readable without colour. */
 
 import type { Alert } from '../../alerts/core/alert.ts'
+import { countOf } from '../../analytics/findings/value-words.ts'
+import { firingByDevice } from '../client/firing.ts'
 
-export type Severity = Alert['severity']
+type Severity = Alert['severity']
 
 /** Worst first. */
 export const severities = ['critical', 'warning', 'info'] as const satisfies readonly Severity[]
@@ -25,7 +27,7 @@ export function SeverityBadge({ severity, children }: { severity: Severity; chil
   )
 }
 
-export function SeverityShape({ severity }: { severity: Severity }) {
+function SeverityShape({ severity }: { severity: Severity }) {
   return (
     <svg class="shape" viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
       <path d={shapes[severity]} fill="currentColor" fill-rule="evenodd" />
@@ -33,6 +35,24 @@ export function SeverityShape({ severity }: { severity: Severity }) {
   )
 }
 
-export function worstOf(alerts: readonly Pick<Alert, 'severity'>[]): Severity {
+function worstOf(alerts: readonly Pick<Alert, 'severity'>[]): Severity {
   return severities.find(severity => alerts.some(alert => alert.severity === severity)) ?? 'info'
+}
+
+/** Changes by itself, so that the rows need not be made again. */
+export function FiringMark({ device }: { device: string }) {
+  const alerts = firingByDevice.value.get(device)
+  if (alerts === undefined) return null
+  const severity = worstOf(alerts)
+  const names = alerts.map(({ rule }) => rule).join(', ')
+  return (
+    <span class={`firing severity ${severity}`} title={names}>
+      <SeverityShape severity={severity} />
+      {alerts.length === 1 ? null : alerts.length}
+      <span class="unseen">
+        {' '}
+        {countOf(alerts.length, 'alert')}: {names}
+      </span>
+    </span>
+  )
 }

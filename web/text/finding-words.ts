@@ -1,11 +1,19 @@
 /** Findings as sentences in the units and the zone of who reads the page. */
 
-import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
-import { countOf, inOneUnit } from '../../analytics/findings/value-words.ts'
+import { decimalsApart, type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
+import { countOf, countText, inOneUnit } from '../../analytics/findings/value-words.ts'
 import type { Anomaly } from '../../query/shapes/anomalies.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
+import type { BatteryInsight, OutlierInsight } from '../../query/shapes/insights.ts'
 import type { Times } from '../theme/times.ts'
-import { measure, measureDifference, measureShownDifference, nameWithin, type Quantities } from './quantities.ts'
+import {
+  isBuiltIn,
+  measure,
+  measureDifference,
+  measureShownDifference,
+  nameWithin,
+  type Quantities,
+} from './quantities.ts'
 import { localMs, type Zone } from './zone.ts'
 
 /** Moments on the day of `nowMs` have no date. */
@@ -49,4 +57,41 @@ export function anomalySentence(anomaly: Anomaly, words: FindingWords, zone: Zon
   const about = { code, metric, value, expected, count: null, pattern: null, reason: null }
   const { sinceMs, untilMs } = timesOfAnomaly(anomaly, zone)
   return findingText({ ...about, sinceMs: value_at === null ? sinceMs : localMs(zone, value_at), untilMs }, words)
+}
+
+/** Beyond it the upper end says no more than that it is far away. */
+const daysMax = 365
+
+/** `about 12 days (9 to 17)`; of a battery beside the usual one with its name. */
+export function batterySentence(battery: BatteryInsight, quantities: Quantities): string {
+  const { metric } = battery
+  const left = daysLeftText(battery)
+  return isBuiltIn(metric) ? left : `${quantities.of(metric).name}: ${left}`
+}
+
+function daysLeftText({ days_left, low, high }: BatteryInsight): string {
+  const [shortest, longest] = [Math.floor(low), Math.ceil(high)]
+  const about = days_left < 1 ? 'less than a day' : `about ${countOf(Math.round(days_left), 'day')}`
+  // A straight line has an interval without width, and so has an empty battery.
+  if (high - low < 1) return about
+  return `${about} (${countText(shortest)} to ${longest > daysMax ? `more than ${daysMax}` : countText(longest)})`
+}
+
+/** The title for outliers and the basis of their sentences: some, all or none have peers. */
+export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]): { title: string; note: string } {
+  const alone = outliers.filter(({ peers }) => peers === 0).length
+  const asOthers = 'Means of the last 24 hours, and expected means, had the device changed as devices like it did'
+  const usual = 'usual values of the device, by the 14 days before'
+  if (alone === 0) return { title: 'Unlike the others', note: `${asOthers}.` }
+  if (alone < outliers.length) {
+    return { title: 'Unlike the others', note: `${asOthers}, or, where no other is like it, ${usual}.` }
+  }
+  return { title: 'Unlike before', note: `Means of the last 24 hours, and ${usual}: no other is like it.` }
+}
+
+/** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */
+export function outlierSentence({ metric, value, median }: OutlierInsight, quantities: Quantities): string {
+  const quantity = quantities.of(metric)
+  const custom = decimalsApart(value, [median], (one, decimals) => measure(one, quantity, decimals))
+  return `${quantity.name} ${measure(value, quantity, custom)}, expected ${measure(median, quantity, custom)}`
 }

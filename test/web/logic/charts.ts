@@ -7,7 +7,19 @@ import { addressFault, customWindow, localMinute } from '../../../web/charts/cus
 import { breakAtGaps, joinColumns, lonePlaces, nearestPlace } from '../../../web/charts/line-data.ts'
 import { coloursOf, metricColour } from '../../../web/charts/metric-colours.ts'
 import { areaPath, extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../../web/charts/paths.ts'
-import { monthUpTo, pan, rangeArguments, readRange as readRangeOf, select, spanMsMax, spanMsMin, stepOf, windowOf, zoom, type Range } from '../../../web/charts/range.ts'
+import {
+  monthUpTo,
+  pan,
+  type Range,
+  rangeArguments,
+  readRange as readRangeOf,
+  select,
+  spanMsMax,
+  spanMsMin,
+  stepOf,
+  windowOf,
+  zoom,
+} from '../../../web/charts/range.ts'
 import { timeTicks } from '../../../web/charts/time-ticks.ts'
 import { axisText, valueRange, valueTicks } from '../../../web/charts/value-scale.ts'
 import { createZone, dayMs } from '../../../web/text/zone.ts'

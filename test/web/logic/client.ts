@@ -1,7 +1,7 @@
 /** Reads of the service by the pages: addresses, meanings of responses, and the data that stays after a failure. */
 
 import t from 'tap'
-import { readJson, type Failure, type Outcome } from '../../../web/client/read-json.ts'
+import { type Failure, type Outcome, readJson } from '../../../web/client/read-json.ts'
 import { nextState, type ResourceState, retryDelayMs } from '../../../web/client/resource-state.ts'
 import { devicePath, routeOf, stationPath } from '../../../web/client/routes.ts'
 

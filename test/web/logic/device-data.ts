@@ -12,11 +12,18 @@ import type { Agreement, ComparedMetric } from '../../../web/pages/compare/answe
 import { askedNames, comparedNames } from '../../../web/pages/compare/compared-names.ts'
 import { comparedTable } from '../../../web/pages/compare/compared-table.ts'
 import { comparedWindow, metricPanels } from '../../../web/pages/compare/comparison-panels.ts'
-import { freshMs } from '../../../web/pages/device/now-notes.ts'
 import type { Detail } from '../../../web/pages/device/answers.ts'
-import { calendarWeeks } from '../../../web/pages/device/reliability.ts'
-import { daySeries, monthSeries, readingsSeries, suspectMetrics, suspectsIn, withLastValues } from '../../../web/pages/device/series.ts'
+import { freshMs } from '../../../web/pages/device/now-notes.ts'
 import { readingsQuery, sourceOf } from '../../../web/pages/device/range-plan.ts'
+import { calendarWeeks } from '../../../web/pages/device/reliability.ts'
+import {
+  daySeries,
+  monthSeries,
+  readingsSeries,
+  suspectMetrics,
+  suspectsIn,
+  withLastValues,
+} from '../../../web/pages/device/series.ts'
 import { noPreferences, preferences } from '../../../web/text/preferences.ts'
 import { builtInNames, builtInQuantities, quantitiesOf } from '../../../web/text/quantities.ts'
 import { createTimes } from '../../../web/theme/times.ts'

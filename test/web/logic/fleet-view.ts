@@ -8,11 +8,24 @@ import { liveStates } from '../../../query/live/live-state.ts'
 import { deviceStates } from '../../../web/client/device-states.ts'
 import { firstReading } from '../../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../../web/pages/fleet/fleet-columns.ts'
-import { FleetDevices, numberedStates } from '../../../web/pages/fleet/fleet-devices.ts'
+import {
+  type DeviceTrend,
+  FleetDevices,
+  numberedStates,
+  trendsPath,
+  withNewerTrends,
+} from '../../../web/pages/fleet/fleet-devices.ts'
 import { groupKeys, groupsOf, groupText } from '../../../web/pages/fleet/fleet-groups.ts'
-import { offeredTags, readTags, tagArguments } from '../../../web/pages/fleet/fleet-tags.ts'
-import { type DeviceTrend, trendsPath, withNewer } from '../../../web/pages/fleet/fleet-trends.ts'
-import { matchPath, offeredKeys, readView, shownDevices, viewArguments } from '../../../web/pages/fleet/fleet-view.ts'
+import {
+  matchPath,
+  offeredKeys,
+  offeredTags,
+  readTags,
+  readView,
+  shownDevices,
+  tagArguments,
+  viewArguments,
+} from '../../../web/pages/fleet/fleet-view.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../../web/pages/fleet/visit.ts'
 import { questionOf, resultText, selectionMax, toggled } from '../../../web/parts/selection-words.ts'
 import { layoutOf, rowAfterKey, windowOf } from '../../../web/parts/virtual-rows.ts'
@@ -271,10 +284,10 @@ t.test('trends that are known stay, up to a number', async t => {
   const trend = (device: string, change: number): DeviceTrend => {
     return { device, metric: 'temperature', means: [], change, trend: 'steady' }
   }
-  const known = withNewer(new Map(), [trend('a', 1), trend('b', 1)])
-  t.strictSame([...withNewer(known, [trend('a', 2)]).values()], [trend('b', 1), trend('a', 2)])
+  const known = withNewerTrends(new Map(), [trend('a', 1), trend('b', 1)])
+  t.strictSame([...withNewerTrends(known, [trend('a', 2)]).values()], [trend('b', 1), trend('a', 2)])
   const newer = Array.from({ length: 2000 }, (_, index) => trend(`${index}`, 0))
-  const many = withNewer(known, newer)
+  const many = withNewerTrends(known, newer)
   t.equal(many.size, 2000)
   t.notOk(many.has('a'))
 })

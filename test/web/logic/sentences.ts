@@ -11,8 +11,8 @@ import type { DomainFigures } from '../../../query/shapes/domain.ts'
 import type { Finding } from '../../../query/shapes/findings.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { domainSentences } from '../../../web/pages/device/domain-sentences.ts'
 import { findingWindow } from '../../../web/charts/range.ts'
+import { domainSentences } from '../../../web/pages/device/domain-sentences.ts'
 import {
   dayPairsSentence,
   noLinkSentence,
@@ -26,8 +26,15 @@ import {
   seasonalitySentences,
   seasonalitySummary,
 } from '../../../web/pages/device/seasonality-sentences.ts'
-import { batterySentence, outlierSentence, outliersAbout } from '../../../web/pages/fleet/insight-sentences.ts'
-import { anomalySentence, findingSentence, pageWords, timesOfFinding } from '../../../web/text/finding-words.ts'
+import {
+  anomalySentence,
+  batterySentence,
+  findingSentence,
+  outlierSentence,
+  outliersAbout,
+  pageWords,
+  timesOfFinding,
+} from '../../../web/text/finding-words.ts'
 import { intervalTexts } from '../../../web/text/numbers.ts'
 import { duration, listed, percent, twoDigits } from '../../../web/text/phrases.ts'
 import { noPreferences, preferences } from '../../../web/text/preferences.ts'

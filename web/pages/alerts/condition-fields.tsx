@@ -1,11 +1,11 @@
-/** The fields of a rule that say when it fires; which ones, the kind of the condition says. */
+/** The fields of a rule for its condition. They depend on the kind of the condition. */
 
+import { factNames } from '../../../alerts/core/condition-text.ts'
 import { useIsOperator } from '../../client/use-role.ts'
 import { conditionNames } from '../../text/condition-words.ts'
-import { ChoiceField } from './choice-field.tsx'
-import { type ConditionFieldsProps, KindFields } from './kind-fields.tsx'
-import { DurationField } from './number-field.tsx'
-import type { ConditionKind, RuleForm } from './rule-form.ts'
+import { ChoiceField, DurationField, NumberField } from './fields.tsx'
+import type { BatteryMetric, ConditionKind, Direction, RuleForm } from './rule-form.ts'
+import type { KnownFleet } from './use-fleet.ts'
 
 export function ConditionFields(props: ConditionFieldsProps) {
   const { form, onChange } = props
@@ -47,4 +47,197 @@ function usualFor(kind: ConditionKind, metric: string): Partial<RuleForm> {
   if (kind === 'completeness') return { share: '90' }
   if (kind === 'suspect') return { share: '10', metric: '' }
   return { share: '50', metric: metric === '' ? 'temperature' : metric }
+}
+
+interface ConditionFieldsProps {
+  form: RuleForm
+  fleet: KnownFleet
+  onChange: (change: Partial<RuleForm>) => void
+}
+
+function KindFields(props: ConditionFieldsProps) {
+  const { form, onChange } = props
+  switch (form.kind) {
+    case 'silent':
+      return <AfterFields {...props} />
+    case 'above':
+    case 'below':
+      return (
+        <>
+          <MetricField {...props} />
+          <LimitFields {...props} metric={form.metric} label="Limit" />
+        </>
+      )
+    case 'change':
+      return <ChangeFields {...props} />
+    case 'battery':
+      return <BatteryFields {...props} />
+    case 'completeness':
+      return <ShareField label="Share of readings below" {...props} />
+    case 'suspect':
+      return (
+        <>
+          <ShareField
+            label="Share of readings above"
+            hint="Counts the readings of an hour. One reading in a flat line is enough."
+            {...props}
+          />
+          <MetricField {...props} all="all that are built in" />
+        </>
+      )
+    case 'unusual':
+      return <MetricField {...props} />
+    case 'site_silent':
+      return (
+        <>
+          <ShareField label="Share of devices above" {...props} />
+          <NumberField label="Minimum devices" value={form.count} min={1} onInput={count => onChange({ count })} />
+          <AfterFields {...props} />
+        </>
+      )
+    case 'service':
+      return <ServiceFields {...props} />
+  }
+}
+
+function AfterFields({ form: { afterSeconds }, onChange }: ConditionFieldsProps) {
+  const isOwn = afterSeconds !== undefined
+  return (
+    <>
+      <ChoiceField
+        label="Silent for"
+        value={isOwn ? 'own' : 'usual'}
+        names={{ usual: 'longer than it usually is', own: 'a time of my own' }}
+        onChange={choice => onChange({ afterSeconds: choice === 'own' ? 3600 : undefined })}
+      />
+      {isOwn ? (
+        <DurationField label="Time" seconds={afterSeconds} onChange={seconds => onChange({ afterSeconds: seconds })} />
+      ) : null}
+    </>
+  )
+}
+
+function MetricField({ form, fleet, onChange, all }: ConditionFieldsProps & { all?: string }) {
+  // The rule's metric may exist on other devices only.
+  const offered = [...new Set([...fleet.metrics, form.metric])].filter(name => name !== '')
+  const names: Record<string, string> = all === undefined ? {} : { '': all }
+  for (const name of offered) names[name] = fleet.quantities.of(name).name
+  return <ChoiceField label="Metric" value={form.metric} names={names} onChange={metric => onChange({ metric })} />
+}
+
+interface LimitFieldsProps extends ConditionFieldsProps {
+  metric: string
+  label: string
+}
+
+function LimitFields({ form, fleet, onChange, metric, label }: LimitFieldsProps) {
+  const { unit } = fleet.quantities.of(metric)
+  return (
+    <>
+      <NumberField {...{ label, unit }} isRequired value={form.value} onInput={value => onChange({ value })} />
+      <NumberField
+        label="Hysteresis"
+        hint="Resolves this far back."
+        unit={unit}
+        min={0}
+        value={form.hysteresis}
+        onInput={hysteresis => onChange({ hysteresis })}
+      />
+    </>
+  )
+}
+
+const directions: Record<Direction, string> = {
+  changes: 'rises or falls',
+  rises: 'rises',
+  falls: 'falls',
+}
+
+function ChangeFields(props: ConditionFieldsProps) {
+  const { form, onChange } = props
+  return (
+    <>
+      <MetricField {...props} />
+      <ChoiceField
+        label="Direction"
+        value={form.direction}
+        names={directions}
+        onChange={(direction: Direction) => onChange({ direction })}
+      />
+      <LimitFields {...props} metric={form.metric} label="Change above" />
+      <DurationField
+        label="Within"
+        seconds={form.windowSeconds}
+        onChange={windowSeconds => onChange({ windowSeconds })}
+      />
+    </>
+  )
+}
+
+const batteryNames: Record<BatteryMetric, string> = {
+  battery_percentage: 'Its charge is below a limit',
+  battery_voltage: 'Its voltage is below a limit',
+  days: 'It is going to be empty soon',
+}
+
+function BatteryFields(props: ConditionFieldsProps) {
+  const { form, onChange } = props
+  return (
+    <>
+      <ChoiceField
+        label="Battery"
+        value={form.battery}
+        names={batteryNames}
+        onChange={(battery: BatteryMetric) => onChange({ battery })}
+      />
+      {form.battery === 'days' ? (
+        <NumberField
+          label="Within"
+          unit="days"
+          min={1}
+          max={365}
+          isRequired
+          value={form.days}
+          onInput={days => onChange({ days })}
+        />
+      ) : (
+        <LimitFields {...props} metric={form.battery} label="Limit" />
+      )}
+    </>
+  )
+}
+
+function ServiceFields(props: ConditionFieldsProps) {
+  const { form, onChange } = props
+  return (
+    <>
+      <ChoiceField label="Problem" value={form.fact} names={factNames} onChange={fact => onChange({ fact })} />
+      {form.fact === 'disk_full' ? (
+        <NumberField
+          label="Days until full"
+          unit="days"
+          min={0}
+          max={365}
+          value={form.days}
+          onInput={days => onChange({ days })}
+        />
+      ) : null}
+      {form.fact === 'journal_full' ? <ShareField label="Share of the journal above" {...props} /> : null}
+    </>
+  )
+}
+
+function ShareField({ label, hint, form, onChange }: ConditionFieldsProps & { label: string; hint?: string }) {
+  return (
+    <NumberField
+      label={label}
+      hint={hint}
+      unit="%"
+      min={0}
+      max={100}
+      isRequired
+      value={form.share}
+      onInput={share => onChange({ share })}
+    />
+  )
 }

@@ -15,7 +15,7 @@ import { RowButton } from '../../parts/row-button.tsx'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { pageTimes, timeText } from '../../text/page-times.ts'
-import { type Attempted, attemptText } from './attempt-words.ts'
+import { type Attempted, attemptText } from './alert-words.ts'
 
 interface DeliveryPage {
   deliveries: Delivery[]

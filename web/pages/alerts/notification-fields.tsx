@@ -6,7 +6,7 @@ import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { Banner } from '../../parts/banner.tsx'
-import { ChoiceField } from './choice-field.tsx'
+import { ChoiceField } from './fields.tsx'
 import type { RuleForm } from './rule-form.ts'
 
 const severityNames = {

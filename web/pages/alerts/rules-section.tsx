@@ -11,7 +11,7 @@ import { RowButton } from '../../parts/row-button.tsx'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { ruleText } from '../../text/condition-words.ts'
 import type { Quantities } from '../../text/quantities.ts'
-import { selectorText } from './selector-words.ts'
+import { selectorText } from './alert-words.ts'
 import { useFleet } from './use-fleet.ts'
 
 interface RulePage {

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { DeviceField } from '../../parts/device-field.tsx'
-import { ChoiceField } from './choice-field.tsx'
+import { ChoiceField } from './fields.tsx'
 import type { RuleForm } from './rule-form.ts'
 
 export type SelectorForm = Pick<RuleForm, 'covers' | 'tags' | 'devices'>

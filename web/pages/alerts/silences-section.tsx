@@ -8,11 +8,10 @@ import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { ChoiceField } from './choice-field.tsx'
+import { selectorText, weeklyText } from './alert-words.ts'
+import { ChoiceField } from './fields.tsx'
 import { listIn } from './read-rule.ts'
 import { SelectorFields, type SelectorForm } from './selector-fields.tsx'
-import { selectorText } from './selector-words.ts'
-import { weeklyText } from './weekly-words.ts'
 
 interface SilencePage {
   silences: Silence[]

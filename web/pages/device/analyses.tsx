@@ -5,21 +5,28 @@
 import { useId, useRef } from 'preact/hooks'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
-import type { Quantities } from '../../text/quantities.ts'
-import { analysesArgument, analysesQuery, analysesWords, nameOfAnalysesRange, readAnalysesRange, type AnalysesRange } from './analyses-range.ts'
-import { Anomalies } from './findings.tsx'
-import { DomainSection, KindsSection } from './figures.tsx'
-import type { Measured } from './answers.ts'
-import { Pairs } from './pairs.tsx'
-import { SeasonalitySection } from './seasonality.tsx'
-import type { ShownMetric } from './shown-metrics.ts'
 import { isPreset } from '../../charts/range.ts'
 import { useRange } from '../../charts/use-range.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { lastValue, type ResourceState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
+import type { Quantities } from '../../text/quantities.ts'
+import {
+  type AnalysesRange,
+  analysesArgument,
+  analysesQuery,
+  analysesWords,
+  nameOfAnalysesRange,
+  readAnalysesRange,
+} from './analyses-range.ts'
+import type { Measured } from './answers.ts'
+import { DomainSection, KindsSection } from './figures.tsx'
+import { Anomalies } from './findings.tsx'
+import { Pairs } from './pairs.tsx'
 import { readingPresets } from './readings.tsx'
+import { SeasonalitySection } from './seasonality.tsx'
+import type { ShownMetric } from './shown-metrics.ts'
 
 interface AnalysesProps {
   readonly of: Measured

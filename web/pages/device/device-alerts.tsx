@@ -1,20 +1,20 @@
 /** Rules and alerts of a device: the hook that reads them, and the firing ones with a link to the rules. */
 
-import { countOf } from '../../../analytics/findings/value-words.ts'
-import { addressOf } from '../../client/address.ts'
-import { serverNowMs } from '../../client/clock.ts'
-import { SeverityBadge } from '../../parts/severity-badge.tsx'
-import { ageText } from '../../text/times.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Alert } from '../../../alerts/core/alert.ts'
 import type { Rule } from '../../../alerts/core/rule.ts'
+import { countOf } from '../../../analytics/findings/value-words.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import { firingAlerts, type AlertPage } from '../../client/firing.ts'
+import { addressOf } from '../../client/address.ts'
+import { serverNowMs } from '../../client/clock.ts'
+import { type AlertPage, firingAlerts } from '../../client/firing.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { isSignedIn } from '../../client/session.ts'
 import { useKept } from '../../client/use-kept.ts'
 import { useRefreshed, useResource } from '../../client/use-resource.ts'
-import { firingOf, limitsOf, type AlertMarks } from './alert-marks.ts'
+import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { ageText } from '../../text/times.ts'
+import { type AlertMarks, firingOf, limitsOf } from './alert-marks.ts'
 import type { Measured } from './answers.ts'
 
 export function DeviceAlerts({

@@ -1,23 +1,29 @@
 /** Findings and anomalies of a device as sentences, each with a link to its range of the charts. */
 
 import { useMemo, useState } from 'preact/hooks'
-import type { Stats } from '../../../query/shapes/stats.ts'
-import { addressOf, urlArguments } from '../../client/address.ts'
-import { SeverityBadge } from '../../parts/severity-badge.tsx'
-import { anomalySentence, findingSentence, pageWords, timesOfAnomaly, timesOfFinding } from '../../text/finding-words.ts'
-import { describedBy, type Quantities } from '../../text/quantities.ts'
-import { createZone, type Zone } from '../../text/zone.ts'
-import { createTimes, type Times } from '../../theme/times.ts'
-import { findingWindow, rangeArguments, type TimeWindow } from '../../charts/range.ts'
 import type { Anomalies as Page } from '../../../query/shapes/anomalies.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { findingWindow, rangeArguments, type TimeWindow } from '../../charts/range.ts'
+import { zoomTo } from '../../charts/zoom.ts'
+import { addressOf, urlArguments } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Folded } from '../../parts/folded.tsx'
+import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
+import {
+  anomalySentence,
+  findingSentence,
+  pageWords,
+  timesOfAnomaly,
+  timesOfFinding,
+} from '../../text/finding-words.ts'
 import { shownZone } from '../../text/preferences.ts'
+import { describedBy, type Quantities } from '../../text/quantities.ts'
+import { createZone, type Zone } from '../../text/zone.ts'
+import { createTimes, type Times } from '../../theme/times.ts'
 import type { Measured } from './answers.ts'
-import { zoomTo } from '../../charts/zoom.ts'
 
 interface FindingsProps {
   readonly stats: Stats

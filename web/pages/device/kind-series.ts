@@ -4,8 +4,8 @@ import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { Stretch } from '../../charts/stretch.ts'
 import { dayMs, type Zone } from '../../text/zone.ts'
-import { dayOf, hoursOf, type Detail } from './answers.ts'
-import { column, type Amount, type AmountSeries, type DirectionSeries } from './series.ts'
+import { type Detail, dayOf, hoursOf } from './answers.ts'
+import { type Amount, type AmountSeries, column, type DirectionSeries } from './series.ts'
 
 const hourMs = 3_600_000
 

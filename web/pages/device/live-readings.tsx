@@ -2,35 +2,35 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Forecast } from '../../../query/shapes/forecast.ts'
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
+import type { UnusualValues } from '../../../query/shapes/unusual.ts'
+import { isPreset, type Range } from '../../charts/range.ts'
 import { useRange } from '../../charts/use-range.ts'
-import { lastValue, worstState, type ResourceState } from '../../client/resource-state.ts'
+import { addressOf } from '../../client/address.ts'
+import { openEvents } from '../../client/events.ts'
+import { alertChanged } from '../../client/firing.ts'
+import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { shownZone } from '../../text/preferences.ts'
-import { describedBy, inUnits, type Descriptions, type Quantities } from '../../text/quantities.ts'
+import { type Descriptions, describedBy, inUnits, type Quantities } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
 import { createTimes } from '../../theme/times.ts'
-import { freshMs, nowNotes } from './now-notes.ts'
+import { useAnnotations } from './annotations.tsx'
 import type { Detail, LastValues, Latest, Measured } from './answers.ts'
 import { DeviceAlerts, useDeviceAlerts } from './device-alerts.tsx'
 import { Findings } from './findings.tsx'
-import { forecastsIn, type Expected } from './forecast.ts'
+import { type Expected, forecastsIn } from './forecast.ts'
 import { Now } from './now.tsx'
+import { freshMs, nowNotes } from './now-notes.ts'
 import { Readings, readingPresets } from './readings.tsx'
-import { suspectsIn, type LiveReading } from './series.ts'
+import { type LiveReading, suspectsIn } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
-import { useAnnotations } from './annotations.tsx'
 import { useRangeSeries } from './use-range-series.ts'
 import { Why } from './why.tsx'
-import type { Forecast } from '../../../query/shapes/forecast.ts'
-import type { UnusualValues } from '../../../query/shapes/unusual.ts'
-import { isPreset, type Range } from '../../charts/range.ts'
-import { addressOf } from '../../client/address.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { openEvents } from '../../client/events.ts'
-import { alertChanged } from '../../client/firing.ts'
 
 interface LiveReadingsProps {
   readonly of: Measured
@@ -135,7 +135,7 @@ const everyTenMinutes = { everyMs: 600_000 }
 /** `query`: which metrics; undefined while that is not known. Neither is a part that the page would lack. */
 function useForecast(of: Measured, query: string | undefined, range: Range): Expected {
   const isShown = query !== undefined && isPreset(range) && range.preset === '24h'
-  const read = <Answer>(analysis: string) => {
+  const read = <Answer,>(analysis: string) => {
     const path = isShown ? addressOf(`/api/${of.pathOf(analysis, query)}`) : undefined
     const state = useResource<Answer>(path, everyTenMinutes)
     return isShown ? lastValue(state) : undefined

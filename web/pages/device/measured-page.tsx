@@ -2,18 +2,20 @@
 
 import './device.css'
 import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { NormalValues } from '../../../query/shapes/normal.ts'
-import type { PastDays, PastDays as Past } from '../../../query/shapes/past.ts'
+import type { PastDays as Past } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { addressOf, urlArguments } from '../../client/address.ts'
-import { lastValue, worstState, type ResourceState } from '../../client/resource-state.ts'
+import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useKept } from '../../client/use-kept.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { MetricChooser } from '../../parts/metric-chooser.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { ZoneNote } from '../../parts/zone-note.tsx'
-import { describedBy, quantitiesOf, withNumbered, type Descriptions, type Quantities } from '../../text/quantities.ts'
+import { chooseMetrics } from '../../text/chosen-metrics.ts'
+import { type Descriptions, describedBy, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import { createTimes } from '../../theme/times.ts'
 import { Analyses, useAnalysed } from './analyses.tsx'
 import type { Detail, Latest, Measured } from './answers.ts'
@@ -22,8 +24,6 @@ import { LiveReadings } from './live-readings.tsx'
 import { PastDays } from './past-days.tsx'
 import { pointsMax } from './range-plan.ts'
 import { askedMetrics, metricsOfDevice, metricsToRead, numberedStates, type ShownMetric } from './shown-metrics.ts'
-import { useMemo } from 'preact/hooks'
-import { chooseMetrics } from '../../text/chosen-metrics.ts'
 
 const minuteMs = 60_000
 const everyMinute = { everyMs: minuteMs }
@@ -131,7 +131,7 @@ interface Answers {
   readonly latest: Latest | undefined
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
-  readonly past: PastDays | undefined
+  readonly past: Past | undefined
 }
 
 interface DeviceMetrics {

@@ -6,12 +6,12 @@
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { shownValue, type Quantities, type Quantity } from '../../text/quantities.ts'
+import { type Quantities, type Quantity, shownValue } from '../../text/quantities.ts'
 import { localMs, type Zone } from '../../text/zone.ts'
-import { normalOf, windowFiguresOf, type Detail, type LastValues } from './answers.ts'
+import { type Detail, type LastValues, normalOf, windowFiguresOf } from './answers.ts'
 import { amountOfDay, type DayAmount } from './day-amounts.ts'
 import type { LiveReading } from './series.ts'
-import { holdOf, type Hold } from './state-series.ts'
+import { type Hold, holdOf } from './state-series.ts'
 
 export type NowNote =
   | {

@@ -9,7 +9,7 @@ import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { ageText, spanText } from '../../text/times.ts'
 import type { LastValues } from './answers.ts'
 import { dayAmountText } from './day-amounts.ts'
-import { stateSpanMs, usualText, type NowNote } from './now-notes.ts'
+import { type NowNote, stateSpanMs, usualText } from './now-notes.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export interface NowProps {

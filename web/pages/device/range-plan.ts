@@ -3,7 +3,7 @@
  * for amounts and states.
  */
 
-import { isPreset, stepOf, type Range, type TimeWindow } from '../../charts/range.ts'
+import { isPreset, type Range, stepOf, type TimeWindow } from '../../charts/range.ts'
 import { isBuiltIn } from '../../text/quantities.ts'
 import { dayMs } from '../../text/zone.ts'
 import type { Detail, Measured } from './answers.ts'

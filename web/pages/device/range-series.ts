@@ -6,7 +6,6 @@ import type { TimeWindow } from '../../charts/range.ts'
 import type { Stretch } from '../../charts/stretch.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Detail } from './answers.ts'
-import { dayPoints, daySeries, gapMsOf, monthSeries, readingsSeries, type AmountSeries, type DirectionSeries, type GaugeSeries, type LiveReading, type MetricSeries, type RangeSeries, type StateSeries } from './series.ts'
 import {
   amountsOfDays,
   amountsOfHours,
@@ -16,6 +15,20 @@ import {
   directionsOfSteps,
 } from './kind-series.ts'
 import type { RangePlan } from './range-plan.ts'
+import {
+  type AmountSeries,
+  type DirectionSeries,
+  dayPoints,
+  daySeries,
+  type GaugeSeries,
+  gapMsOf,
+  type LiveReading,
+  type MetricSeries,
+  monthSeries,
+  type RangeSeries,
+  readingsSeries,
+  type StateSeries,
+} from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 import { holdOf, statesOfDay, statesOfDays, statesOfHours, statesOfSteps } from './state-series.ts'
 

@@ -6,7 +6,16 @@ import { directionText } from '../../text/compass.ts'
 import { nameWithUnit, type Quantities, shownDifference, shownValue } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../theme/times.ts'
-import { suspectMetrics, type AmountSeries, type DirectionSeries, type GaugeSeries, type RangeSeries, type StateBlock, type StateSeries, type Suspects } from './series.ts'
+import {
+  type AmountSeries,
+  type DirectionSeries,
+  type GaugeSeries,
+  type RangeSeries,
+  type StateBlock,
+  type StateSeries,
+  type Suspects,
+  suspectMetrics,
+} from './series.ts'
 import { amountCell, blockDuration, statesIn, stretchText } from './series-texts.ts'
 
 export interface TablesContext {

@@ -1,11 +1,19 @@
 /** A device's metrics in display order, and the metrics of its requests. */
 
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
-import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
-import { builtInNames, isBuiltIn, type Descriptions, type Quantities } from '../../text/quantities.ts'
-import { gaugeHoursOf, hoursOf, windowFiguresOf, type Detail, type LastValues, type Latest, type Measured } from './answers.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
+import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
+import { builtInNames, type Descriptions, isBuiltIn, type Quantities } from '../../text/quantities.ts'
 import { isNumberOfState } from '../../text/state-words.ts'
+import {
+  type Detail,
+  gaugeHoursOf,
+  hoursOf,
+  type LastValues,
+  type Latest,
+  type Measured,
+  windowFiguresOf,
+} from './answers.ts'
 
 export interface ShownMetric {
   readonly name: string

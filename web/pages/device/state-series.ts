@@ -4,9 +4,9 @@ import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { Stretch } from '../../charts/stretch.ts'
 import type { Zone } from '../../text/zone.ts'
-import { dayOf, hoursOf, type Detail, type Figures, type HourOf } from './answers.ts'
-import { column, dayPoints, gapMsOf, type LiveReading, type StateBlock, type StateSeries } from './series.ts'
+import { type Detail, dayOf, type Figures, type HourOf, hoursOf } from './answers.ts'
 import { stretchOf } from './kind-series.ts'
+import { column, dayPoints, gapMsOf, type LiveReading, type StateBlock, type StateSeries } from './series.ts'
 
 /** The time for which a state holds. */
 export interface Hold {

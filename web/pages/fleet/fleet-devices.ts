@@ -1,7 +1,7 @@
 /** The devices of the fleet in memory: pages of the list and events come in, in any order, and the newest word stays. */
 
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
-import type { Fleet, FleetDevice } from '../../../query/live/fleet-shape.ts'
+import type { Fleet, FleetDevice, FleetTrends } from '../../../query/live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 import { isNumberOfState } from '../../text/state-words.ts'
@@ -87,4 +87,35 @@ function withNewer(values: FleetDevice['values'], newer: ReadingEvent['data']['v
 export function numberedStates(devices: readonly FleetDevice[], described: Descriptions): string[] {
   const states = Object.keys(described).filter(name => described[name]?.kind === 'state')
   return states.filter(name => devices.some(({ values }) => isNumberOfState(values[name] ?? 0)))
+}
+
+export type DeviceTrend = FleetTrends['devices'][number]
+/** By device name. */
+export type KnownTrends = ReadonlyMap<string, DeviceTrend>
+
+/** The service's maximum per request, in a URL that all proxies accept. */
+const devicesMax = 100
+const lengthMax = 6_000
+/** Rows that were on the screen before have theirs when they are there again. */
+const keptMax = 2_000
+
+/** The request for these rows, equal in any order; undefined where all devices have never reported. */
+export function trendsPath(rows: readonly Pick<FleetDevice, 'device' | 'last_seen'>[]): string | undefined {
+  const names = rows.filter(({ last_seen }) => last_seen !== null).slice(0, devicesMax)
+  let path = '/api/fleet/trends?'
+  for (const name of names.map(({ device }) => device).sort()) {
+    const more = `device=${encodeURIComponent(name)}&`
+    if (path.length + more.length <= lengthMax) path += more
+  }
+  return path.endsWith('?') ? undefined : path.slice(0, -1)
+}
+
+/** The newest last: of too many, the oldest ones are left out. */
+export function withNewerTrends(known: KnownTrends, newer: readonly DeviceTrend[]): KnownTrends {
+  const merged = new Map(known)
+  for (const trend of newer) {
+    merged.delete(trend.device)
+    merged.set(trend.device, trend)
+  }
+  return new Map([...merged].slice(-keptMax))
 }

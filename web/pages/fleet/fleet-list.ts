@@ -1,15 +1,19 @@
-/** The list of devices as signals. The first page shows at once. The rest loads behind it and again when it is old. */
+/** The fleet in the browser: a list of devices as signals, kept current by events and by reading its first page. */
 
-import { signal } from '@preact/signals'
+import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
-import type { Fleet, FleetDevice } from '../../../query/live/fleet-shape.ts'
+import type { Fleet as FleetAnswer, FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs, setServerTime } from '../../client/clock.ts'
 import type { DeviceState } from '../../client/device-states.ts'
+import { openEvents } from '../../client/events.ts'
+import { alertChanged } from '../../client/firing.ts'
 import { readJson } from '../../client/read-json.ts'
+import { openResource } from '../../client/resource.ts'
+import type { ResourceState } from '../../client/resource-state.ts'
 import { type Descriptions, isBuiltIn } from '../../text/quantities.ts'
 import { type Counts, FleetDevices, totalOf } from './fleet-devices.ts'
-import { tagArguments } from './fleet-tags.ts'
+import { tagArguments } from './fleet-view.ts'
 
 const pageLimit = 1_000
 /** The maximum age of the list without and with events. Hourly figures of all devices change by the hour. */
@@ -17,7 +21,7 @@ const listMsMax = { polled: 60_000, live: 3_600_000 }
 /** Many readings a second change the page once. */
 const showEveryMs = 500
 
-export class FleetList {
+class FleetList {
   /** The list is of the devices with all these. */
   readonly tags: readonly string[]
   readonly devices = signal<readonly FleetDevice[]>([])
@@ -42,7 +46,7 @@ export class FleetList {
   }
 
   /** The first page; `isNew`: false when the service said that nothing in it has changed. */
-  takeFirst(first: Fleet, { isNew, isLive }: { isNew: boolean; isLive: boolean }): void {
+  takeFirst(first: FleetAnswer, { isNew, isLive }: { isNew: boolean; isLive: boolean }): void {
     if (isNew) {
       setServerTime(first.generated_at)
       this.#describe(first.metrics)
@@ -115,7 +119,7 @@ export class FleetList {
     const all: FleetDevice[] = []
     this.#statesMeanwhile.clear()
     for (let after: string | null = ''; after !== null; ) {
-      const page: Fleet | undefined = await this.#readPage(after)
+      const page: FleetAnswer | undefined = await this.#readPage(after)
       if (page === undefined) return
       all.push(...page.devices)
       after = page.next
@@ -128,10 +132,10 @@ export class FleetList {
     this.#finish()
   }
 
-  async #readPage(after: string): Promise<Fleet | undefined> {
+  async #readPage(after: string): Promise<FleetAnswer | undefined> {
     const from = after === '' ? '' : `&after=${encodeURIComponent(after)}`
     const url = addressOf(`/api/fleet?order=name&limit=${pageLimit}${from}${tagArguments(this.tags)}`)
-    const outcome = await readJson<Fleet>(url, { signal: this.#closing.signal }).catch(() => undefined)
+    const outcome = await readJson<FleetAnswer>(url, { signal: this.#closing.signal }).catch(() => undefined)
     return outcome?.kind === 'answer' ? outcome.value : undefined
   }
 
@@ -150,5 +154,67 @@ export class FleetList {
     this.#showTimer = undefined
     this.devices.value = this.#known.list()
     if (this.isComplete.value) this.counts.value = this.#known.counts()
+  }
+}
+
+export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' | 'isComplete' | 'tags'> {
+  /** The first page with the service's state. */
+  first: ReadonlySignal<ResourceState<FleetAnswer>>
+  /** True while events arrive. */
+  isLive: ReadonlySignal<boolean>
+  /** Reads again after a person's change. */
+  refresh(): void
+  close(): void
+}
+
+/** Enough to fill a screen with the worst. */
+const firstLimit = 200
+const everyMs = 10_000
+
+/** The devices with all these tags; without tags, all devices. */
+export function openFleet(tags: readonly string[]): Fleet {
+  const list = new FleetList(tags)
+  const isLive = signal(false)
+  const first = openResource<FleetAnswer>(addressOf(`/api/fleet?limit=${firstLimit}${tagArguments(tags)}`), { everyMs })
+  let taken: FleetAnswer | undefined
+  const stop = first.state.subscribe(state => {
+    if (state.kind !== 'ready') return
+    const isNew = state.value !== taken
+    taken = state.value
+    list.takeFirst(state.value, { isNew, isLive: isLive.peek() })
+  })
+  const refresh = () => {
+    list.invalidate()
+    void first.refresh()
+  }
+  const closeEvents = openEvents(addressOf('/api/events'), {
+    on: {
+      reading: data => list.takeReading(data),
+      state: ({ device, state }) => list.takeState(device, state),
+      alert: alertChanged,
+    },
+    onLive: live => {
+      isLive.value = live
+    },
+    onGap() {
+      refresh()
+      alertChanged()
+    },
+  })
+  return {
+    tags,
+    devices: list.devices,
+    counts: list.counts,
+    metrics: list.metrics,
+    isComplete: list.isComplete,
+    first: first.state,
+    isLive,
+    refresh,
+    close() {
+      stop()
+      closeEvents()
+      first.close()
+      list.close()
+    },
   }
 }

@@ -23,24 +23,23 @@ import { shownZone } from '../../text/preferences.ts'
 import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
 import { createTimes, type Times } from '../../theme/times.ts'
-import { ChangesNotice } from './changes-notice.tsx'
-import { EmptyFleet } from './empty-fleet.tsx'
-import { FirstRules } from './first-rules.tsx'
 import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-columns.ts'
 import { numberedStates, totalOf } from './fleet-devices.ts'
 import { groupKeys } from './fleet-groups.ts'
-import { readTags } from './fleet-tags.ts'
-import { type FleetView, matchPath, readView, shownDevices, viewArguments } from './fleet-view.ts'
-import { GroupFilter } from './group-filter.tsx'
+import { type Fleet, openFleet } from './fleet-list.ts'
+import {
+  type FleetView,
+  mapArguments,
+  matchPath,
+  readTags,
+  readView,
+  shownDevices,
+  viewArguments,
+} from './fleet-view.ts'
 import { GroupedTable } from './grouped-table.tsx'
 import { Insights } from './insights.tsx'
-import { mapArguments } from './map-arguments.ts'
-import { type Fleet, openFleet } from './open-fleet.ts'
-import { SelectButton } from './select-button.tsx'
-import { ShowFilter } from './show-filter.tsx'
-import { StateFilter } from './state-filter.tsx'
-import { ChosenTags, TagFilter } from './tag-filter.tsx'
-import { Toolbar } from './toolbar.tsx'
+import { ChangesNotice, EmptyFleet, FirstRules } from './notices.tsx'
+import { ChosenTags, GroupFilter, SelectButton, ShowFilter, StateFilter, TagFilter, Toolbar } from './toolbar.tsx'
 import './fleet.css'
 import './fleet-table.css'
 import './narrow-rows.css'

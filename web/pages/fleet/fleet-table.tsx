@@ -6,22 +6,29 @@ import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useMedia } from '../../client/use-media.ts'
+import { DirectionArrow } from '../../parts/direction-arrow.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { selectionMax } from '../../parts/selection-words.ts'
+import { FiringMark } from '../../parts/severity-badge.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { TagList } from '../../parts/tag-list.tsx'
 import type { Selection } from '../../parts/use-selection.ts'
 import { type Column, type RowHeading, VirtualTable } from '../../parts/virtual-table.tsx'
-import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
+import { kindText } from '../../text/kind-text.ts'
+import {
+  type AirMetric,
+  builtInQuantities,
+  isBuiltIn,
+  type Quantities,
+  type Quantity,
+  valueText,
+} from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import type { Times } from '../../theme/times.ts'
-import { CustomList } from './custom-list.tsx'
-import { FiringMark } from './firing-mark.tsx'
 import { columnWidths, deviceColumn, type FleetColumns } from './fleet-columns.ts'
-import { trendsPath } from './fleet-trends.ts'
+import { trendsPath } from './fleet-devices.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
-import { Hours, ValueTrend } from './trend-cells.tsx'
-import { type Trends, useTrends } from './use-trends.ts'
+import { Hours, type Trends, useTrends, ValueTrend } from './trend-cells.tsx'
 
 /** The heights follow `narrow-rows.css`: four lines on a narrow screen, and one more for tags and for values without a column. */
 const rowHeights = { wide: 44, narrow: 116 }
@@ -211,5 +218,26 @@ export function FleetTable({
       sort={{ key: sort, isDescending }}
       onSort={key => onSort(key as SortKey, key === sort && !isDescending)}
     />
+  )
+}
+
+function CustomList({ values, quantities }: { values: FleetDevice['values']; quantities: Quantities }) {
+  const custom = Object.entries(values).filter(([name]) => !isBuiltIn(name))
+  if (custom.length === 0) return null
+  return (
+    <ul>
+      {custom.map(([name, value]) => (
+        <CustomValue key={name} quantity={quantities.of(name)} value={value as number} />
+      ))}
+    </ul>
+  )
+}
+
+function CustomValue({ quantity, value }: { quantity: Quantity; value: number }) {
+  return (
+    <li>
+      <span class="title">{quantity.name}</span>{' '}
+      {quantity.kind === 'direction' ? <DirectionArrow degrees={value} /> : null} {kindText(value, quantity)}
+    </li>
   )
 }

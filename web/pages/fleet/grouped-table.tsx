@@ -11,9 +11,9 @@ import { useRefreshed } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
 import type { RowHeading } from '../../parts/virtual-table.tsx'
 import { type DeviceGroup, type GroupCounts, groupsOf, groupText } from './fleet-groups.ts'
+import type { Fleet } from './fleet-list.ts'
 import { FleetTable, type FleetTableProps } from './fleet-table.tsx'
-import { tagArguments } from './fleet-tags.ts'
-import type { Fleet } from './open-fleet.ts'
+import { tagArguments } from './fleet-view.ts'
 
 export interface GroupedTableProps extends Omit<FleetTableProps, 'headings'> {
   fleet: Fleet

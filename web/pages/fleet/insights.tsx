@@ -8,11 +8,16 @@ import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
-import { findingSentence, pageWords } from '../../text/finding-words.ts'
+import {
+  batterySentence,
+  findingSentence,
+  outlierSentence,
+  outliersAbout,
+  pageWords,
+} from '../../text/finding-words.ts'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
-import { batterySentence, outlierSentence, outliersAbout } from './insight-sentences.ts'
 
 const entriesShort = 3
 /** The same width as in `fleet.css`. */

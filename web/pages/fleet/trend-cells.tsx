@@ -1,14 +1,24 @@
-/** Table cells with a device's last 24 hours and trends. */
+/** Table cells with a device's last 24 hours and trends, and the hook that reads the trends of the rows on the screen. */
 
-import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
-import { HourStrip } from '../../parts/hour-strip.tsx'
-import { Sparkline } from '../../parts/sparkline.tsx'
-import { TrendArrow } from '../../parts/trend-arrow.tsx'
+import { type ReadonlySignal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { FleetDevice, FleetTrends, Trend } from '../../../query/live/fleet-shape.ts'
+import { linearScale, linePath } from '../../charts/paths.ts'
+import { addressOf } from '../../client/address.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { useRested } from '../../client/use-rested.ts'
+import { HourStrip, hourStep } from '../../parts/hour-strip.tsx'
 import { hasFullHour, noFullHour } from '../../text/hours.ts'
 import { noValue } from '../../text/numbers.ts'
-import { type AirMetric, builtInQuantities } from '../../text/quantities.ts'
-import { meansText, trendText } from '../../text/trend-words.ts'
-import type { Trends } from './use-trends.ts'
+import {
+  type AirMetric,
+  builtInQuantities,
+  measure,
+  measureDifference,
+  numberText,
+  type Quantity,
+} from '../../text/quantities.ts'
+import { type KnownTrends, withNewerTrends } from './fleet-devices.ts'
 
 /** A change that counts as steady fills no more than half of the height. */
 const spanMin: Record<AirMetric, number> = { temperature: 1, humidity: 6, pressure: 3 }
@@ -42,4 +52,76 @@ export function ValueTrend({ device, metric, trends }: { device: string; metric:
   if (found?.metric !== metric || found.trend === null) return null
   const label = trendText(found, builtInQuantities.of(metric))
   return label === undefined ? null : <TrendArrow trend={found.trend} label={label} />
+}
+
+export type Trends = ReadonlySignal<KnownTrends>
+
+const everyMs = 60_000
+
+/** Trends of the devices in `path` and of earlier paths. */
+export function useTrends(path: string | undefined): Trends {
+  const trends = useSignal<KnownTrends>(new Map())
+  const rested = useRested(path)
+  const state = useResource<FleetTrends>(rested === undefined ? undefined : addressOf(rested), { everyMs })
+  useEffect(() => {
+    if (state.kind === 'ready') trends.value = withNewerTrends(trends.peek(), state.value.devices)
+  }, [state])
+  return trends
+}
+
+const height = 22
+/** Room for the line's width. */
+const edge = 2
+
+interface SparklineProps {
+  /** One an hour, null where there is none. */
+  values: readonly (number | null)[]
+  /** The height stands for at least this. */
+  spanMin: number
+  /** The content in a sentence for screen readers. */
+  label: string
+}
+
+function Sparkline({ values, spanMin, label }: SparklineProps) {
+  const known = values.filter(value => value !== null)
+  const [low, high] = [Math.min(...known), Math.max(...known)]
+  const margin = Math.max(0, spanMin - (high - low)) / 2
+  const y = linearScale([low - margin, high + margin], [height - edge, edge])
+  const width = values.length * hourStep - 1
+  const spots = values.map((value, hour) => [hour * hourStep + edge, value === null ? null : y(value)] as const)
+  return (
+    <svg class="sparkline" role="img" aria-label={label} viewBox={`0 0 ${width} ${height}`} {...{ width, height }}>
+      <path d={linePath(spots)} />
+    </svg>
+  )
+}
+
+const degrees: Record<Trend, number> = { rising: -45, steady: 0, falling: 45 }
+
+/** `label`: the same in words. */
+function TrendArrow({ trend, label }: { trend: Trend; label: string }) {
+  return (
+    <svg class="trend" role="img" aria-label={label} viewBox="-8 -8 16 16">
+      <title>{label}</title>
+      <path d="M-6 0H6M1 -5 6 0 1 5" transform={`rotate(${degrees[trend]})`} />
+    </svg>
+  )
+}
+
+type DeviceTrend = FleetTrends['devices'][number]
+
+/** `rising, 1.2 °C in 3 hours`; undefined where nothing is known. */
+function trendText({ trend, change }: Pick<DeviceTrend, 'trend' | 'change'>, quantity: Quantity): string | undefined {
+  if (trend === null || change === null) return undefined
+  return trend === 'steady'
+    ? 'steady for 3 hours'
+    : `${trend}, ${measureDifference(Math.abs(change), quantity)} in 3 hours`
+}
+
+/** `Temperature in 24 hours: 17.7 to 21.5 °C`; undefined without a value. */
+function meansText(means: DeviceTrend['means'], quantity: Quantity): string | undefined {
+  const known = means.filter(mean => mean !== null)
+  if (known.length === 0) return undefined
+  const [low, high] = [Math.min(...known), Math.max(...known)]
+  return `${quantity.name} in ${means.length} hours: ${numberText(low, quantity)} to ${measure(high, quantity)}`
 }

@@ -16,7 +16,7 @@ import { useTitle } from '../../client/use-title.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { listed } from '../../text/phrases.ts'
 import type { Quantities } from '../../text/quantities.ts'
-import { measuredStation, type Measured } from '../device/answers.ts'
+import { type Measured, measuredStation } from '../device/answers.ts'
 import { MeasuredPage } from '../device/measured-page.tsx'
 import { readingPresets } from '../device/readings.tsx'
 

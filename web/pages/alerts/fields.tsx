@@ -1,9 +1,33 @@
-/** Fields of a rule: numbers with their units, and durations. */
+/** Fields of a rule: a choice of several, a number with its unit, and a duration. */
 
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 
-export interface NumberFieldProps {
+interface ChoiceFieldProps<Value extends string> {
+  label: string
+  value: Value
+  /** Names in the order of the choices. */
+  names: Readonly<Partial<Record<Value, string>>>
+  onChange: (value: Value) => void
+}
+
+export function ChoiceField<Value extends string>({ label, value, names, onChange }: ChoiceFieldProps<Value>) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
+        {(Object.keys(names) as Value[]).map(name => (
+          <option key={name} value={name}>
+            {names[name]}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+interface NumberFieldProps {
   label: string
   value: string
   /** Shown behind the number. */
@@ -65,7 +89,7 @@ function unitOf(seconds: number): number {
   return units.findLast(unit => seconds % unit.seconds === 0)?.seconds ?? 1
 }
 
-export interface DurationFieldProps {
+interface DurationFieldProps {
   label: string
   hint?: string | undefined
   seconds: number

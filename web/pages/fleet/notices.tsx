@@ -1,0 +1,135 @@
+/** Notices above the list: changes since the last visit, two common rules for a fleet without any, and the way to a first device. */
+
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { countOf } from '../../../analytics/findings/value-words.ts'
+import { addressOf } from '../../client/address.ts'
+import { browserStorage } from '../../client/browser-storage.ts'
+import { serverNowMs } from '../../client/clock.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { devicePath } from '../../client/routes.ts'
+import { isSignedIn, visitor } from '../../client/session.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { navigationFor } from '../../theme/frame.ts'
+import type { Times } from '../../theme/times.ts'
+import { presets } from '../alerts/rule-form.ts'
+import { firstReading } from './first-reading.ts'
+import type { Fleet } from './fleet-list.ts'
+import { type Changes, changesSince, readVisit, visitOf, writeVisit } from './visit.ts'
+
+const namesShown = 5
+
+export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) {
+  const [changes, setChanges] = useState<Changes>()
+  const isComplete = fleet.isComplete.value
+  // Before the first paint, so that the notice does not move the list.
+  useLayoutEffect(() => {
+    if (!isComplete) return undefined
+    const before = readVisit(browserStorage)
+    if (before !== undefined) setChanges(changesSince(before, fleet.devices.peek()))
+    const note = () => writeVisit(browserStorage, visitOf(fleet.devices.peek(), serverNowMs.peek()))
+    // Phones may report only that the page is hidden, not that it is closed.
+    addEventListener('pagehide', note)
+    document.addEventListener('visibilitychange', note)
+    return () => {
+      note()
+      removeEventListener('pagehide', note)
+      document.removeEventListener('visibilitychange', note)
+    }
+  }, [fleet, isComplete])
+  if (changes === undefined) return null
+  return (
+    <Banner kind="note" onDismiss={() => setChanges(undefined)}>
+      Since your last visit ({times.dateTime(changes.sinceMs)}):{' '}
+      <Group names={changes.becameSilent} what="became silent" />
+      {changes.becameSilent.length > 0 && changes.cameBack.length > 0 ? '; ' : null}
+      <Group names={changes.cameBack} what="came back" />.
+    </Banner>
+  )
+}
+
+function Group({ names, what }: { names: readonly string[]; what: string }) {
+  if (names.length === 0) return null
+  const more = names.length - namesShown
+  return (
+    <>
+      {countOf(names.length, 'device')} {what} (
+      {names.slice(0, namesShown).map((name, index) => (
+        <span key={name}>
+          {index === 0 ? '' : ', '}
+          <a href={addressOf(devicePath(name))}>{name}</a>
+        </span>
+      ))}
+      {more > 0 ? ` and ${more} more` : ''})
+    </>
+  )
+}
+
+const storageKey = 'barograph.first-rules'
+
+export function FirstRules() {
+  const [isDismissed, setDismissed] = useState(readDismissed)
+  const isAsked = isSignedIn.value && !isDismissed
+  const rules = lastValue(
+    useResource<{ rules: unknown[] }>(isAsked ? addressOf('/api/alert-rules?limit=1') : undefined),
+  )
+  if (!isAsked || rules === undefined || rules.rules.length > 0) return null
+  const dismiss = () => {
+    writeDismissed()
+    setDismissed(true)
+  }
+  return (
+    <Banner kind="note" onDismiss={dismiss}>
+      <p>No rule notifies you yet.</p>
+      <p class="actions">
+        {Object.entries(presets).map(([name, { title }]) => (
+          <a key={name} class="button" href={addressOf(`/alerts/rules/new?preset=${name}`)}>
+            {title}
+          </a>
+        ))}
+      </p>
+    </Banner>
+  )
+}
+
+/** Where the browser stores nothing, the hint returns with the next visit. */
+function readDismissed(): boolean {
+  try {
+    return browserStorage().getItem(storageKey) !== null
+  } catch {
+    return false
+  }
+}
+
+function writeDismissed(): void {
+  try {
+    browserStorage().setItem(storageKey, 'dismissed')
+  } catch {
+    // It ends with the page.
+  }
+}
+
+export function EmptyFleet() {
+  const mayAdd = navigationFor(visitor.value).some(({ page }) => page === 'admin')
+  return (
+    <section class="card" aria-labelledby="empty-title">
+      <h2 id="empty-title">No device yet</h2>
+      {mayAdd ? (
+        <p>
+          <a class="button strong" href={addressOf('/admin')}>
+            Add a device
+          </a>
+        </p>
+      ) : null}
+      <p>
+        Add one where the service runs, where <code>PORT</code> and <code>DATA_DIR</code> are the same if they are set;
+        this prints its password, which is shown only once:
+      </p>
+      <pre>{firstReading.add}</pre>
+      <p>Use the password to send a reading:</p>
+      <pre>{firstReading.send(location.origin)}</pre>
+      <p>It appears here by itself.</p>
+      <p>Where reads are private, this page shows the devices that you own. An administrator gives them to you.</p>
+    </section>
+  )
+}
