@@ -25,7 +25,7 @@ export async function openAuthParts(pool: pg.Pool): Promise<AuthParts> {
   const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 0 })
   const stations = openStations(shared)
   const publicUrl = () => 'http://127.0.0.1'
-  const passwords = await createPasswords()
+  const passwords = createPasswords()
   const accounts = openAccounts({
     ...shared,
     devices,

@@ -52,7 +52,7 @@ export interface ServiceAccountsOptions {
 
 const minuteMs = 60_000
 
-export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
+export function openServiceAccounts(options: ServiceAccountsOptions): ServiceAccounts {
   const { config, log, nowMs, directory, pool, devices, stations, feed, leads, isAdminToken, publicUrl } = options
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
   const transport = createMailTransport({ smtpUrl: config.SMTP_URL, from, folder: directory.mail, nowMs })
@@ -66,7 +66,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     leads,
     publicUrl,
     sendMail: transport.send,
-    passwords: await createPasswords(),
+    passwords: createPasswords(),
   })
   const { sessions, codec } = openSessions(options, accounts)
   const keys = openKeys({ parts: accounts })

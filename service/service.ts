@@ -99,7 +99,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
   const isAdminToken = createTokenCheck(directory.secret('admin-token'))
   const known = { pool: store.postgres, nowMs: clockMs, devices, stations, feed, leads, publicUrl, isAdminToken }
-  const accounts = await openServiceAccounts({ config, log, directory, ...known })
+  const accounts = openServiceAccounts({ config, log, directory, ...known })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })
   const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX

@@ -36,10 +36,15 @@ const runningMax = 2
 const waitingMax = 32
 const waitingOfAccountMax = 16
 
-export async function createPasswords(hashing: Hashing = createHashingThreads(runningMax)): Promise<Passwords> {
+/**
+ * No password has this hash. It is a constant, as hashing threads have the lowest priority: on busy cores, a start waited 2 to 3
+ * seconds for a computed one.
+ */
+const dummy = `${outdatedUnless}${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+export function createPasswords(hashing: Hashing = createHashingThreads(runningMax)): Passwords {
   const { hash, close } = hashing
   const semaphore = createSemaphore({ runningMax, waitingMax, waitingOfAccountMax, refusal: tooManyWait })
-  const dummy = await hash('no account has this password', parameters)
   const verify: Verify = async (known, password) => {
     const isRight = await hashing.verify(known ?? dummy, password.normalize('NFKC'))
     return isRight && known !== undefined

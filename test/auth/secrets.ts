@@ -128,7 +128,7 @@ t.test('a secret opens only unchanged, with its key and its context', async t =>
 const asker = { account: 'ada@example.com', network: '10.0.0.1' }
 
 t.test('a password is an Argon2id hash in PHC form', async t => {
-  const passwords = closing(t, await createPasswords())
+  const passwords = closing(t, createPasswords())
   const verify = (known: string | undefined, password: string) =>
     passwords.attempt(asker, verify => verify(known, password))
   const known = await passwords.hash('Ku\u0308che 🔑', asker)
@@ -140,10 +140,18 @@ t.test('a password is an Argon2id hash in PHC form', async t => {
   t.equal(passwords.isOutdated(await argon2Hash('x', { memoryCost: 8192, timeCost: 1 })), true)
 })
 
+t.test('a check without a hash has the same parameters as others, and fails', async t => {
+  const compared: string[] = []
+  const verify = async (known: string) => compared.push(known) > 0
+  const passwords = createPasswords({ hash: async () => '', verify, close: async () => undefined })
+  t.equal(await passwords.attempt(asker, verify => verify(undefined, 'a password')), false)
+  t.match(compared, [/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/])
+})
+
 /** Starts checks of passwords that end one by one. `started` lists them in order. */
-async function startChecks() {
+function startChecks() {
   const noHash = async () => ''
-  const passwords = await createPasswords({ hash: noHash, verify: async () => true, close: async () => undefined })
+  const passwords = createPasswords({ hash: noHash, verify: async () => true, close: async () => undefined })
   const running: (() => void)[] = []
   const started: Asker[] = []
   let most = 0
@@ -174,7 +182,7 @@ async function startChecks() {
 }
 
 t.test('two checks run at once, with a short queue', async t => {
-  const { run, end, started, most } = await startChecks()
+  const { run, end, started, most } = startChecks()
   const askers = Array.from({ length: 40 }, (_, at) => ({ account: `a${at}`, network: `n${at}` }))
   const outcomes = await end(askers.map(run))
   t.strictSame(outcomes, [...Array(34).fill('done'), ...Array(6).fill('busy')])
@@ -183,7 +191,7 @@ t.test('two checks run at once, with a short queue', async t => {
 })
 
 t.test('one check of an account and a network runs at a time, without a delay of others', async t => {
-  const { run, end, started } = await startChecks()
+  const { run, end, started } = startChecks()
   const [ada, eve] = [asker, { ...asker, network: '10.0.0.2' }]
   const asked = [run(ada), run(ada), run(ada), run(eve)]
   await new Promise(setImmediate)
@@ -210,7 +218,7 @@ const attacks: Record<string, [attack: Asker[], others: Asker[], done: number]> 
 
 for (const [name, [attack, others, done]] of Object.entries(attacks)) {
   t.test(`${name} under attack leaves capacity for others`, async t => {
-    const { run, end } = await startChecks()
+    const { run, end } = startChecks()
     const attacking = attack.map(run)
     t.strictSame(await end(others.map(run)), Array(others.length).fill('done'))
     t.equal((await end(attacking)).filter(outcome => outcome === 'done').length, done)

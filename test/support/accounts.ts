@@ -63,7 +63,7 @@ export async function startAccounts(t: TestHooks, variant: Variant = {}) {
 export async function openVariant(t: TestHooks, store: Store, variant: Variant = {}) {
   const clock = { ms: Date.now() }
   const mails: Mail[] = []
-  const { passwords, hashings } = await createCheapPasswords()
+  const { passwords, hashings } = createCheapPasswords()
   const { log, texts: warnings } = recordingLog('warn')
   const sendMail = async (mail: Mail) => void mails.push(mail)
   const opened = await openParts({ t, store, passwords, log, sendMail, nowMs: () => clock.ms }, variant)
@@ -141,13 +141,13 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
   }
 }
 
-async function createCheapPasswords() {
+function createCheapPasswords() {
   let count = 0
   function counted<Value>(work: Promise<Value>): Promise<Value> {
     count += 1
     return work
   }
-  const passwords = await createPasswords({
+  const passwords = createPasswords({
     hash: (password, options) => counted(hashCheaply(password, options)),
     verify: (known, password) => counted(verify(known.replace(usualCost, lowCost), password)),
     close: async () => undefined,
