@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -15,7 +16,7 @@ import { isLocalRequest } from '../http/request-address.ts'
 import { pageHeaders } from '../http/response-headers.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { acceptedForms } from '../http/send-body.ts'
-import { createOpenApi } from './contract.ts'
+import { type Contract, createOpenApi } from './contract.ts'
 import { contentSecurityPolicy, type DocsPage, queryLengthMax, renderDocsPage, searchPath } from './docs-layout.ts'
 import { createDocsPages } from './docs-pages.ts'
 import { publishOperations } from './published-operations.ts'
@@ -40,24 +41,24 @@ function registerDocs(
   app: FastifyInstance,
   { families, publicUrl, isAdmin, isTrusted, findVisitor }: DocsOptions,
 ): void {
-  const contracts = families.flatMap(({ published }) => published).map(publishOperations)
-  const document = createOpenApi(contracts, publicUrl)
-  const json = JSON.stringify(document)
-  const pages = createDocsPages(document)
+  let built: Promise<Documentation> | undefined
+  const documentation = () => {
+    built ??= buildDocumentation(families, publicUrl)
+    return built
+  }
   const mayReadApi = async ({ raw }: FastifyRequest) => isLocalRequest(raw, isTrusted) || (await isAdmin(raw))
 
   const get = (url: string, handle: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
     app.get(url, { exposeHeadRoute: false }, handle)
-  const show = async (request: FastifyRequest, reply: FastifyReply, page: DocsPage, mayRead: boolean) =>
-    sendDocsPage(
-      request,
-      reply,
-      renderDocsPage(page, pages.groups(page.path, mayRead), await findVisitor?.(request.raw)),
-    )
+  async function show(request: FastifyRequest, reply: FastifyReply, page: DocsPage, mayRead: boolean) {
+    const { pages } = await documentation()
+    const groups = pages.groups(page.path, mayRead)
+    return sendDocsPage(request, reply, renderDocsPage(page, groups, await findVisitor?.(request.raw)))
+  }
 
   get('/openapi.json', async (request, reply) =>
     (await mayReadApi(request))
-      ? reply.header('content-type', 'application/json').send(json)
+      ? reply.header('content-type', 'application/json').send((await documentation()).json)
       : sendError(reply, 'UNAUTHENTICATED'),
   )
   get(`/${searchPath}`, async (request, reply) => {
@@ -65,10 +66,15 @@ function registerDocs(
     const { q } = request.query as { q?: unknown }
     // A repeated argument arrives as a list.
     const query = typeof q === 'string' ? q.slice(0, queryLengthMax) : ''
+    const { pages } = await documentation()
     return await show(request, reply, await pages.search(query, mayRead), mayRead)
   })
-  get('/docs', async (request, reply) => await show(request, reply, pages.home, await mayReadApi(request)))
+  get('/docs', async (request, reply) => {
+    const { pages } = await documentation()
+    return await show(request, reply, pages.home, await mayReadApi(request))
+  })
   get('/docs/*', async (request, reply) => {
+    const { pages } = await documentation()
     const path = `docs/${(request.params as { '*': string })['*']}`
     const file = pages.fileAt(path)
     if (file !== undefined) return await sendDocsFile(reply, file)
@@ -81,6 +87,26 @@ function registerDocs(
     reply.callNotFound()
     return reply
   })
+}
+
+interface Documentation {
+  /** `/openapi.json` */
+  json: string
+  pages: ReturnType<typeof createDocsPages>
+}
+
+/**
+ * Runs at the first request, as it takes 0.3 s of processor time, a tenth of a start. Between two families the main thread does
+ * other work.
+ */
+async function buildDocumentation(families: DocsOptions['families'], publicUrl?: string): Promise<Documentation> {
+  const contracts: Contract[] = []
+  for (const family of families.flatMap(({ published }) => published)) {
+    contracts.push(publishOperations(family))
+    await setImmediate()
+  }
+  const document = createOpenApi(contracts, publicUrl)
+  return { json: JSON.stringify(document), pages: createDocsPages(document) }
 }
 
 const compress = promisify(gzip)
