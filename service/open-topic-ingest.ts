@@ -143,7 +143,7 @@ async function openPaths(
   async function openPath<Series, Values extends Timed>(
     topic: string,
     watch: TopicWatch,
-    own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'stamper'>,
+    own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'stamper' | 'isSeldom'>,
   ) {
     const table = tableOf(tables, topic)
     const path = await openTopicWritePath({
@@ -162,7 +162,11 @@ async function openPaths(
   }
 
   const ingest = await openPath(topics.readings, watches.readings, { writer: readingWriter, stamper: stamps.readings })
-  const points = await openPath(topics.points, watches.points, { writer: pointWriter, stamper: stamps.points })
+  const points = await openPath(topics.points, watches.points, {
+    writer: pointWriter,
+    stamper: stamps.points,
+    isSeldom: true,
+  })
   return { ingest, points, states: watches.states }
 }
 

@@ -148,7 +148,7 @@ async function openReplicas(
   return replicas as [ServiceReplica, ...ServiceReplica[]]
 }
 
-/** The databases take a second to start. Meanwhile a journal on disk recovers and starts its threads. */
+/** The databases take a second to start. Meanwhile a journal on disk recovers and starts its threads, or Kafka's client is loaded. */
 async function openStoreAndIngest(
   options: ServiceOptions,
   directory: DataDirectory,
@@ -160,6 +160,7 @@ async function openStoreAndIngest(
   const given = { config, log, nowMs: systemClock, onFatal, directory }
   assertClockIsSet(systemClock())
   const disk = config.KAFKA_BROKERS === undefined ? await openDiskIngest(given, opening, giveUp) : undefined
+  if (disk === undefined) await Promise.all([opening, import('./open-topic-ingest.ts'), import('@platformatic/kafka')])
   const store = disk?.store ?? (await opening)
   onOpen(() => store.close())
   if (disk !== undefined) onOpen(() => disk.serviceIngest.close())

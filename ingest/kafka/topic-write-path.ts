@@ -14,7 +14,7 @@ import { liveWindowUs, type Timed } from '../journal/record.ts'
 import type { Stamper } from '../journal/stamp.ts'
 import { acceptInto, appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
 import { AppendDeadline } from './append-deadline.ts'
-import { startAppendThread } from './append-worker.ts'
+import { startAppendThread, startAppendThreadLate } from './append-worker.ts'
 import type { Kafka, KafkaOptions } from './connect.ts'
 import type { PublishedStatus } from './forward-status.ts'
 import { offsetsAtStart } from './offsets-at-start.ts'
@@ -165,6 +165,8 @@ export interface TopicMediumOptions {
   topic: string
   /** End of the topic. */
   end: number
+  /** True where the first group may wait for the start of the thread. */
+  isSeldom?: boolean
   /** Unique among all processes that append to the topic. */
   stamper: Stamper
   /** Why appends are refused. */
@@ -176,7 +178,7 @@ export interface TopicMediumOptions {
 }
 
 export function createTopicMedium(options: TopicMediumOptions): JournalMedium {
-  const { connection, topic, end, stamper, refusal, leaseLeftMs, leaseTerm } = options
+  const { connection, topic, end, isSeldom = false, stamper, refusal, leaseLeftMs, leaseTerm } = options
   return {
     // The number of all nodes' records is unknown.
     end: { position: end, ordinal: 0 },
@@ -190,7 +192,8 @@ export function createTopicMedium(options: TopicMediumOptions): JournalMedium {
     trimmed: () => undefined,
     startThread(shared, hooks) {
       const deadline = new AppendDeadline()
-      const thread = startAppendThread({ connection, topic, shared, deadline: deadline.shared }, hooks)
+      const startThread = isSeldom ? startAppendThreadLate : startAppendThread
+      const thread = startThread({ connection, topic, shared, deadline: deadline.shared }, hooks)
       return whileLeased(thread, { deadline, leaseLeftMs, leaseTerm, shared, hooks })
     },
   }
