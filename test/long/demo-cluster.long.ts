@@ -29,6 +29,9 @@ function start() {
 const pidOf = (name: string): number =>
   Number(/process (\d+)/.exec(lines.findLast(line => line.startsWith(`${name}: `)) ?? '')?.[1])
 
+/** The running process, which the supervisor has started. */
+const pidIn = (name: string): number => Number.parseInt(readFileSync(join(folder, `${name}.process`), 'utf8'), 10)
+
 async function statusOf(url: string): Promise<number> {
   try {
     const response = await fetch(`${url}/api/fleet`)
@@ -54,6 +57,11 @@ t.test('one address serves all data after the kill of any process, and a restart
     await until('the other one serves', async () => (await statusOf(url)) === 200)
     await until(`${name} serves`, async () => (await statusOf(admin.url)) === 200)
   }
+  const killedMs = performance.now()
+  for (const name of ['api-1', 'api-2']) process.kill(pidIn(name), 'SIGKILL')
+  await until('neither serves', async () => (await statusOf(url)) !== 200)
+  await until('one of them serves again', async () => (await statusOf(url)) === 200)
+  t.comment(`a read is answered ${Math.round(performance.now() - killedMs)} ms after the kill of both`)
   await cluster.stop()
   t.equal(await cluster.ended, 0)
   t.equal(await statusOf(url), 0)
