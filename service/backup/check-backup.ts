@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrationNames, migrationsFolder } from '../../store/postgres/migrations.ts'
+import { developmentVersion, migrationNames, migrationsFolder, withBaseline } from '../../store/postgres/migrations.ts'
 import { BackupError } from './backup-error.ts'
 import { type Content, digestFile } from './copied-file.ts'
 import { type Manifest, manifestName, readManifest } from './manifest.ts'
@@ -36,7 +36,13 @@ function read(folder: string, path: string, onBytes: (count: number) => void): C
 
 function checkVersion({ head }: Manifest, version: string): void {
   const known = migrationNames(migrationsFolder)
-  const { migrations } = head.postgres
+  const migrations = withBaseline(head.postgres.migrations)
+  if (migrations === undefined) {
+    throw new BackupError(
+      `The backup is of an earlier development version: restore it with the last one (${developmentVersion}), ` +
+        'start that once, and then this version (docs/upgrading.md).',
+    )
+  }
   const isKnown = migrations.every(name => known.includes(name))
   if (!isKnown || compareVersions(head.version, version) > 0) {
     throw new BackupError(`The backup is of the newer version ${head.version}: restore it with that version.`)

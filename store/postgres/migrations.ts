@@ -16,6 +16,12 @@ export const migrationsFolder = fileURLToPath(new URL('migrations', import.meta.
 export const migrationsLock = '7089073111260356966'
 const lockTimeoutMsUsual = 60_000
 
+/** The last commit with the migrations of development versions, which the baseline replaces (docs/upgrading.md). */
+export const developmentVersion = 'commit 18696e17'
+const baseline = '050-baseline.sql'
+/** Applied names of a development version with the schema of the baseline: the number of its migrations and the last one. */
+const replaced = { count: 50, last: '050-pharmacy-profile.sql' }
+
 interface Migration {
   name: string
   sql: string
@@ -109,17 +115,36 @@ async function readApplied(client: pg.ClientBase): Promise<Map<string, string>> 
   return new Map(rows.map(row => [row.name, row.checksum]))
 }
 
+/**
+ * Returns the names with the baseline in place of the migrations that it replaces. Undefined for a development version that has
+ * only a part of these.
+ */
+export function withBaseline(names: readonly string[]): string[] | undefined {
+  const isReplaced = (name: string) => name !== baseline && name <= replaced.last
+  const { length } = names.filter(isReplaced)
+  if (length === 0) return [...names]
+  if (length < replaced.count || !names.includes(replaced.last)) return undefined
+  return [baseline, ...names.filter(name => !isReplaced(name))]
+}
+
 /** Returns the pending migrations in order, after verifying that the applied ones are unchanged. */
 function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): Migration[] {
   const known = new Set(migrations.map(migration => migration.name))
-  const newer = [...applied.keys()].filter(name => !known.has(name))
+  const names = known.has(baseline) ? withBaseline([...applied.keys()]) : [...applied.keys()]
+  if (names === undefined) {
+    throw new StartError(
+      `The schema of PostgreSQL is of an earlier development version (last migration ${[...applied.keys()].sort().at(-1)}): ` +
+        `start the last development version (${developmentVersion}) on it once, then this one (docs/upgrading.md).`,
+    )
+  }
+  const newer = names.filter(name => !known.has(name))
   if (newer.length > 0) {
     throw new StartError(
       `The schema of PostgreSQL is newer than Barograph ${packageVersion()} (applied: ${newer.join(', ')}): ` +
         'start the version that applied it, or a later one (docs/upgrading.md).',
     )
   }
-  const last = [...applied.keys()].sort().at(-1) ?? ''
+  const last = names.toSorted().at(-1) ?? ''
   for (const { name, checksum } of migrations) {
     const appliedChecksum = applied.get(name)
     if (appliedChecksum !== undefined && appliedChecksum !== checksum) {
@@ -127,11 +152,11 @@ function pendingOf(migrations: readonly Migration[], applied: ReadonlyMap<string
         `The migration ${name} was changed after it was applied: restore the file and add a new migration instead.`,
       )
     }
-    if (appliedChecksum === undefined && name < last) {
+    if (!names.includes(name) && name < last) {
       throw new StartError(`The migration ${name} comes before ${last}, which is applied: give it a higher number.`)
     }
   }
-  return migrations.filter(migration => !applied.has(migration.name))
+  return migrations.filter(({ name }) => !names.includes(name))
 }
 
 async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {

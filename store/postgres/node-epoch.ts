@@ -12,14 +12,11 @@ const leaseMsMax = 60_000
  * ends, so this waits for that.
  */
 export async function endNodeEpoch(database: Pick<pg.ClientBase, 'query'>): Promise<void> {
-  // After a restore of an earlier version's backup, a later migration creates the table.
-  const { rows } = await database.query<{ there: boolean }>("SELECT to_regclass('feed_head') IS NOT NULL AS there")
-  if (rows[0]?.there !== true) return
   await database.query('UPDATE feed_head SET epoch = gen_random_uuid() WHERE seq > 0 OR EXISTS (SELECT FROM nodes)')
-  const { rows: leases } = await database.query<{ ms: number | null }>(
+  const { rows } = await database.query<{ ms: number | null }>(
     "SELECT date_part('epoch', max(expires_at) - clock_timestamp()) * 1000 AS ms FROM nodes",
   )
-  const leftMs = Math.min(leases[0]?.ms ?? 0, leaseMsMax)
+  const leftMs = Math.min(rows[0]?.ms ?? 0, leaseMsMax)
   // A timer drops the fraction of a millisecond, and may fire one millisecond early.
   if (leftMs > 0) await sleep(Math.ceil(leftMs) + 1)
 }

@@ -1,6 +1,5 @@
 /** API keys, stations and the devices a credential may write, on a real PostgreSQL: changes, owners, and expiry. */
 
-import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { Account } from '../../auth/accounts/account.ts'
@@ -151,21 +150,6 @@ t.test('a key revoked while its account is read is rejected once the revocation 
   t.match(await keys.revoke(account, rows[0].id), { ok: true })
   held.resolve()
   t.strictSame(await Promise.all(found), [undefined, undefined])
-})
-
-t.test('the update removes the scope from keys of former administrators', async t => {
-  const text = await readFile(new URL('../../store/postgres/migrations/014-key-scopes.sql', import.meta.url), 'utf8')
-  const id = await person('demoted@example.com')
-  for (const [role, scopes] of [
-    ['administrator', ['read', 'admin']],
-    ['user', ['read']],
-  ] as const) {
-    await pool.query('UPDATE accounts SET role = $2 WHERE id = $1', [id, role])
-    if (role === 'administrator') await made(id, { scopes: ['admin', 'read'] })
-    await pool.query(text)
-    const { rows } = await pool.query('SELECT scopes FROM api_keys WHERE account_id = $1', [id])
-    t.strictSame(rows, [{ scopes }])
-  }
 })
 
 t.test('a key of an unverified address sends readings without adding devices', async t => {

@@ -22,7 +22,7 @@ const head: ManifestHead = {
   questdb: { version: '9.3.4', days: { readings: [['2026-11-22', '2', '7']] } },
   postgres: {
     version: '18',
-    migrations: ['001-devices.sql'],
+    migrations: ['050-baseline.sql'],
     sequences: [{ name: 'devices_number_seq', value: '1', isCalled: true }],
     eraseAgain: [7],
     tables: [{ name: 'devices', columns: ['number'], rows: 1 }],
@@ -130,6 +130,11 @@ t.test('a backup of a newer version is refused, one of an older is not', async t
     const refusal = refusalOf(folder => makeBackup(folder, { ...head, ...newer } as never))
     t.match(refusal, /newer version/)
   }
+  const ofMigrations = (names: string[]) =>
+    refusalOf(folder => makeBackup(folder, { ...head, postgres: { ...head.postgres, migrations: names } } as never))
+  const numbers = Array.from({ length: 49 }, (_, at) => `${String(at + 1).padStart(3, '0')}-some.sql`)
+  t.equal(ofMigrations([...numbers, '050-pharmacy-profile.sql']), '', 'the last development version')
+  t.match(ofMigrations(numbers), /earlier development version: restore it with the last one \(commit 18696e17\)/)
   t.ok(compareVersions('0.10.0', '0.9.9') > 0)
   t.ok(compareVersions('1.2.3', '1.2.3') === 0)
 })
