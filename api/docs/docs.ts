@@ -19,6 +19,7 @@ import { acceptedForms } from '../http/send-body.ts'
 import { type Contract, createOpenApi } from './contract.ts'
 import { contentSecurityPolicy, type DocsPage, queryLengthMax, renderDocsPage, searchPath } from './docs-layout.ts'
 import { createDocsPages } from './docs-pages.ts'
+import { describeFields } from './field-meanings.ts'
 import { publishOperations } from './published-operations.ts'
 
 export interface DocsOptions {
@@ -105,7 +106,7 @@ async function buildDocumentation(families: DocsOptions['families'], publicUrl?:
     contracts.push(publishOperations(family))
     await setImmediate()
   }
-  const document = createOpenApi(contracts, publicUrl)
+  const document = describeFields(createOpenApi(contracts, publicUrl))
   return { json: JSON.stringify(document), pages: createDocsPages(document) }
 }
 

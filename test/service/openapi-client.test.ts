@@ -4,9 +4,25 @@ import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { generateSource } from 'oazapfts'
 import t from 'tap'
+import { fieldMeanings, parameterMeanings } from '../../api/docs/field-meanings.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'
 import { sharedService } from '../support/service.ts'
+
+interface Described {
+  name?: string
+  description?: string
+  $ref?: string
+  properties?: Record<string, Described>
+  parameters?: Described[]
+}
+
+/** All objects of a part of the contract, except conditions on fields that are described beside them. */
+function partsOf(part: unknown): Described[] {
+  if (typeof part !== 'object' || part === null) return []
+  const inner = Object.entries(part).filter(([name]) => !['not', 'if', 'then', 'else'].includes(name))
+  return [part, ...inner.flatMap(([, value]) => partsOf(value))]
+}
 
 const root = resolve(import.meta.dirname, '..', '..')
 const folder = temporaryFolder(t)
@@ -29,6 +45,25 @@ t.before(async () => {
   const compilerOptions = { exactOptionalPropertyTypes: false }
   const settings = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'] }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
+})
+
+t.test('each field and parameter has a meaning, and each meaning its field', async t => {
+  const { components, paths } = JSON.parse(readFileSync(join(folder, 'openapi.json'), 'utf8'))
+  const parts = [...partsOf(components.schemas), ...partsOf(paths)]
+  const fields = parts.flatMap(({ properties = {}, parameters = [] }) => [
+    ...Object.entries(properties),
+    ...parameters.map(parameter => [parameter.name, parameter] as const),
+  ])
+  t.strictSame(
+    fields.filter(([, { description, $ref }]) => description === undefined && $ref === undefined),
+    [],
+  )
+  const texts = new Set(parts.map(({ description }) => description))
+  const meanings = [...Object.values(fieldMeanings), ...Object.values(parameterMeanings)]
+  t.strictSame(
+    meanings.filter(meaning => !texts.has(meaning) && !texts.has(meaning.replace(/; null .*$/u, '.'))),
+    [],
+  )
 })
 
 t.test('a program of it type-checks only without mistakes', async t => {
