@@ -5,7 +5,13 @@ import type { Partition } from '../ingest/kafka/cluster.ts'
 import type { Kafka } from '../ingest/kafka/connect.ts'
 import { type PreparedTopic, prepareTopic } from '../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../ingest/kafka/topic-names.ts'
-import { describeTopic, differenceText, retentionMsOf, type TopicDifference } from '../ingest/kafka/topic-settings.ts'
+import {
+  describeTopic,
+  differenceText,
+  messageBytesName,
+  retentionMsOf,
+  type TopicDifference,
+} from '../ingest/kafka/topic-settings.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { CommandContext } from './command-context.ts'
@@ -142,8 +148,9 @@ function printPrepared({ stdout }: Streams, { topic, isNew, changed, left }: Pre
 }
 
 function leftText(difference: TopicDifference): string {
-  const { topic, isRequired, obstacle } = difference
-  const text = `topic ${topic}: ${differenceText(difference)}${isRequired ? '' : ', for the use of space alone'}`
+  const { topic, name, isRequired, obstacle } = difference
+  const purpose = name === messageBytesName ? 'for groups of up to 4 MiB' : 'for the use of space alone'
+  const text = `topic ${topic}: ${differenceText(difference)}${isRequired ? '' : `, ${purpose}`}`
   return `${text} (${obstacle ?? '--apply changes it'})`
 }
 

@@ -12,7 +12,7 @@ import type { ForwarderStart } from './forwarder/forwarder-messages.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
 import type { JournalSourceData } from './forwarder/journal-source.ts'
 import { openDisk } from './journal/disk.ts'
-import { bulkBytesMax, Journal, type JournalStatus } from './journal/journal.ts'
+import { Journal, type JournalStatus } from './journal/journal.ts'
 import type { Outcome } from './journal/outcome.ts'
 import { liveWindowUs, offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
 import { openSegmentsMedium } from './journal/segments-medium.ts'
@@ -97,8 +97,8 @@ export interface WritePath<Series, Values extends Timed> {
    */
   accept(series: Series, values: Values, reservedUs?: number): Promise<Outcome>
   /**
-   * Accepts whole records of any length. Resolves when all are on disk, or with the first refusal. `term`: the result of `term()`
-   * when the records were authorized, if before the call.
+   * Accepts whole records of any length. Resolves when all are on disk, or with the first refusal, and with `unknown` if a part of them
+   * is stored by then. `term`: the result of `term()` when the records were authorized, if before the call.
    */
   append(records: Uint8Array, term?: number): Promise<Outcome>
   /** Records admitted in an earlier term are not stored any more. Always 0 where no other process changes permissions. */
@@ -236,35 +236,38 @@ export function acceptInto<Series, Values extends Timed>(
   return new Promise(resolve => journal.append(series, values, resolve, reservedUs))
 }
 
-/** Resolves when all are stored, or with the first refusal. */
+/** Resolves when all are stored, or with the first refusal. If a part is stored by then, the outcome is unknown. */
 export async function appendInPieces(
-  journal: Pick<Journal<never, never>, 'appendRecords' | 'term'>,
+  journal: Pick<Journal<never, never>, 'appendRecords' | 'bulkBytesMax' | 'term'>,
   records: Uint8Array,
   term = journal.term(),
 ): Promise<Outcome> {
-  for (const piece of piecesOf(records)) {
+  let isPartStored = false
+  for (const piece of piecesOf(records, journal.bulkBytesMax)) {
     const outcome = await journal.appendRecords(piece, term)
-    if (outcome !== 'stored') return outcome
+    // Other data took the room, or the service began to stop.
+    if (outcome !== 'stored') return isPartStored ? 'unknown' : outcome
+    isPartStored = true
   }
   return 'stored'
 }
 
 /** Whole records, in pieces that are each stored or refused as a whole. */
-export function* piecesOf(records: Uint8Array): Generator<Uint8Array> {
+export function* piecesOf(records: Uint8Array, bytesMax: number): Generator<Uint8Array> {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
   for (let from = 0; from < records.length; ) {
-    const to = pieceEnd(view, from)
+    const to = pieceEnd(view, from, bytesMax)
     yield records.subarray(from, to)
     from = to
   }
 }
 
 /** Returns the end of a piece that starts at `from`. */
-function pieceEnd(view: DataView, from: number): number {
+function pieceEnd(view: DataView, from: number, bytesMax: number): number {
   let to = from
   while (to < view.byteLength) {
     const length = view.getUint16(to + offsetOf.length, true)
-    if (to > from && to + length - from > bulkBytesMax) break
+    if (to > from && to + length - from > bytesMax) break
     to += length
   }
   return to

@@ -18,6 +18,8 @@ export interface ServiceKafka {
   connection: KafkaOptions
   topics: ServiceTopicNames
   requirements: TopicRequirements
+  /** `max.message.bytes` of each topic. */
+  messageBytes: ReadonlyMap<string, number>
   close(): Promise<void>
 }
 
@@ -30,13 +32,13 @@ export async function openServiceKafka(config: Config, { postgres }: Pick<Store,
   const names = Object.values(topics)
   const first = await connectKafka(settings.connection)
   try {
-    await checkTopics(first.admin, names, requirements)
+    const messageBytes = await checkTopics(first.admin, names, requirements)
     const identity = await first.identify(names)
     const difference = await agreeOnKafka(postgres, identity)
     if (difference !== undefined) throw new StartError(difference)
     const connection = { ...settings.connection, identity }
     const kafka = await connectKafka(connection)
-    return { kafka, connection, topics, requirements, close: () => kafka.close() }
+    return { kafka, connection, topics, requirements, messageBytes, close: () => kafka.close() }
   } finally {
     await first.close()
   }
@@ -49,7 +51,7 @@ export interface TopicWatches {
   close(): Promise<void>
 }
 
-export interface TopicWatchesOptions extends Pick<ServiceKafka, 'kafka' | 'topics' | 'requirements'> {
+export interface TopicWatchesOptions extends Pick<ServiceKafka, 'kafka' | 'topics' | 'requirements' | 'messageBytes'> {
   /** Applied offset of a topic; undefined while QuestDB has no rows of it. */
   appliedOffset: (topic: string) => Promise<number | undefined>
   /** Replicas without a forwarding process. */
@@ -58,7 +60,12 @@ export interface TopicWatchesOptions extends Pick<ServiceKafka, 'kafka' | 'topic
   log: Log
 }
 
-export async function watchTopics({ kafka, topics, ...options }: TopicWatchesOptions): Promise<TopicWatches> {
+export async function watchTopics({
+  kafka,
+  topics,
+  messageBytes,
+  ...options
+}: TopicWatchesOptions): Promise<TopicWatches> {
   const opened: { close(): Promise<void> }[] = []
   const close = async () => void (await Promise.all(opened.map(part => part.close())))
 
@@ -66,7 +73,15 @@ export async function watchTopics({ kafka, topics, ...options }: TopicWatchesOpt
     const { appliedOffset } = options
     const partition = await kafka.partition(topic)
     const { admin } = kafka
-    const watch = watchTopic({ ...options, topic, admin, partition, appliedOffset: () => appliedOffset(topic) })
+    const requirements = { ...options.requirements, messageBytes: messageBytes.get(topic) }
+    const watch = watchTopic({
+      ...options,
+      requirements,
+      topic,
+      admin,
+      partition,
+      appliedOffset: () => appliedOffset(topic),
+    })
     opened.push({
       async close() {
         await watch.close()

@@ -13,6 +13,7 @@ import { readPublished } from '../ingest/kafka/forward-status.ts'
 import { watchLostReplicas } from '../ingest/kafka/lost-replicas.ts'
 import { markLost, readUnforwarded } from '../ingest/kafka/replica-rows.ts'
 import { createReplicaStateReader } from '../ingest/kafka/replica-state-reader.ts'
+import { groupBytesFor } from '../ingest/kafka/topic-settings.ts'
 import type { TopicState, TopicWatch } from '../ingest/kafka/topic-watch.ts'
 import { openTopicWritePath, type TopicWritePathOptions } from '../ingest/kafka/topic-write-path.ts'
 import { pointWriter } from '../ingest/points-table.ts'
@@ -131,13 +132,22 @@ interface Paths {
 }
 
 async function openPaths(
-  { topics, state, kafka, connection, tables, requirements }: ServiceTopics,
+  { topics, state, kafka, connection, tables, requirements, messageBytes }: ServiceTopics,
   { pool, stamps, nowMs, opened, ...common }: PathOptions,
 ): Promise<Paths> {
   const { clock, log } = common
   const { appliedOffset } = state
   const unforwarded = () => readUnforwarded(pool, common.replicas)
-  const watches = await watchTopics({ kafka, topics, requirements, appliedOffset, unforwarded, nowMs, log })
+  const watches = await watchTopics({
+    kafka,
+    topics,
+    requirements,
+    messageBytes,
+    appliedOffset,
+    unforwarded,
+    nowMs,
+    log,
+  })
   opened.push(watches)
 
   async function openPath<Series, Values extends Timed>(
@@ -154,6 +164,7 @@ async function openPaths(
       state,
       topic,
       table,
+      groupBytesMax: groupBytesFor(messageBytes.get(topic) ?? 0),
       refusal: watch.refusal,
     })
     opened.push(path)

@@ -1,7 +1,6 @@
 /** Appends bulk bodies to the journal, and reserves a part of it for single readings, which a backlog must not block. */
 
 import type { Ingest } from '../ingest.ts'
-import { piecesOf } from '../write-path.ts'
 
 export interface BulkJournal {
   /** With `full` and `closing` nothing is stored, so that the sender sends all records again. */
@@ -27,17 +26,6 @@ export function createBulkJournal({
     return journal.issue === undefined && journal.bytes + bytesPending + bytes <= bulkShare * journal.bytesMax
   }
 
-  async function appendPieces(records: Uint8Array, term: number): ReturnType<BulkJournal['append']> {
-    let isPartStored = false
-    for (const piece of piecesOf(records)) {
-      const outcome = await append(piece, term)
-      // Other data took the room, or the service began to stop.
-      if (outcome !== 'stored') return isPartStored ? 'unknown' : outcome
-      isPartStored = true
-    }
-    return 'stored'
-  }
-
   return {
     hasRoom,
     term: termNow,
@@ -46,7 +34,7 @@ export function createBulkJournal({
       if (!hasRoom(records.length)) return 'full'
       bytesPending += records.length
       try {
-        return await appendPieces(records, term)
+        return await append(records, term)
       } finally {
         bytesPending -= records.length
       }

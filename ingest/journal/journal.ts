@@ -10,7 +10,7 @@ import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { BulkPace } from './bulk-pace.ts'
 import { EndedSeries } from './ended-series.ts'
-import { groupBodyMax, groupHeaderLength } from './group.ts'
+import { groupHeaderLength } from './group.ts'
 import {
   controlAt,
   createJournalShared,
@@ -68,15 +68,17 @@ interface StoredGroup {
 
 const probeMs = 1000
 
-/**
- * Limit of bulk data in a group, and size up to which bulk data is stored or refused as a whole: some 14,000 records, which
- * listeners process in a few milliseconds of one turn. Most of a slot stays free for live readings, so that an import never makes
- * a sender wait for a second group.
- */
-export const bulkBytesMax = groupBodyMax / 4
+/** Share of bulk data in a group. The rest stays free for live readings, so that an import never makes a sender wait for a second group. */
+const bulkShare = 1 / 4
 
 export class Journal<Series, Values extends Timed> {
   readonly shared: JournalShared
+  /**
+   * Limit of bulk data in a group, and size up to which bulk data is stored or refused as a whole. In the largest group, these are some
+   * 14,000 records, which listeners process in a few milliseconds of one turn.
+   */
+  readonly bulkBytesMax: number
+  readonly #groupBytesMax: number
   readonly #options: JournalOptions<Series, Values>
   readonly #writer: RecordWriter<Series, Values>
   readonly #medium: JournalMedium
@@ -112,6 +114,8 @@ export class Journal<Series, Values extends Timed> {
     this.#writer = options.writer
     this.#medium = medium
     this.#stamper = medium.stamper
+    this.#groupBytesMax = Math.min(slotBytes, medium.groupBytesMax ?? slotBytes)
+    this.bulkBytesMax = Math.floor(bulkShare * (this.#groupBytesMax - groupHeaderLength))
     this.#stored = createStoredListeners(options.log)
     this.#end = medium.end.position
     this.#ordinal = medium.end.ordinal
@@ -134,7 +138,7 @@ export class Journal<Series, Values extends Timed> {
   append(series: Series, values: Values, settle: Settle, reservedUs?: number): void {
     const refusal = this.#refusal()
     const slot = this.#filling
-    if (refusal !== undefined || slot.used + this.#writer.length(series, values) > slotBytes) {
+    if (refusal !== undefined || slot.used + this.#writer.length(series, values) > this.#groupBytesMax) {
       settle(refusal ?? 'full')
       return
     }
@@ -186,14 +190,14 @@ export class Journal<Series, Values extends Timed> {
    * their admission; nothing is stored in a later one.
    */
   async appendRecords(records: Uint8Array, term = this.term()): Promise<Outcome> {
-    if (records.length > bulkBytesMax) throw bug(`${records.length} bytes of bulk data come at a time`)
+    if (records.length > this.bulkBytesMax) throw bug(`${records.length} bytes of bulk data come at a time`)
     for (;;) {
       const refusal = this.#refusal()
       if (refusal !== undefined) return refusal
       if (term !== this.term()) return 'full'
       const delayMs = this.#pace.delayMs(performance.now())
       if (delayMs > 0) await sleep(delayMs)
-      else if (this.#filling.used + records.length <= groupHeaderLength + bulkBytesMax) break
+      else if (this.#filling.used + records.length <= groupHeaderLength + this.bulkBytesMax) break
       else await new Promise<void>(resolve => this.#waitingForRoom.push(resolve))
     }
     this.#pace.appended(records.length, performance.now())

@@ -18,6 +18,8 @@ export interface JournalMedium {
    * group's first record.
    */
   term?(): number
+  /** Maximum length of a group with its header, if less than a slot's. */
+  readonly groupBytesMax?: number
   /** It rejects records when it holds this many bytes. */
   readonly bytesMax: number
   /** Its size when its last group ends at `end`. */

@@ -6,19 +6,26 @@ import { isKafkaError, Refused } from './kafka-errors.ts'
 import {
   describeTopic,
   differenceText,
+  messageBytesName,
+  type TopicDescription,
   type TopicRequirements,
   type TopicSource,
   topicDifferences,
 } from './topic-settings.ts'
 
-/** Throws a `StartError` that names all missing or weaker settings. */
+/** Returns `max.message.bytes` of each topic. Throws a `StartError` that names all missing or weaker settings. */
 export async function checkTopics(
   admin: TopicSource,
   topics: readonly string[],
   requirements: TopicRequirements,
-): Promise<void> {
-  const problems = await topicWeaknesses(admin, topics, requirements)
-  if (problems.length === 0) return
+): Promise<ReadonlyMap<string, number>> {
+  const described = await describeAll(admin, topics)
+  const problems = weaknessesOf(described, topics, requirements)
+  if (problems.length === 0) {
+    return new Map(
+      described.flatMap(topic => (topic ? [[topic.name, Number(topic.settings.get(messageBytesName))]] : [])),
+    )
+  }
   throw new StartError(`The topics do not meet the requirements: ${problems.join('; ')}. Run barograph kafka prepare.`)
 }
 
@@ -28,7 +35,16 @@ export async function topicWeaknesses(
   topics: readonly string[],
   requirements: TopicRequirements,
 ): Promise<string[]> {
-  const described = await Promise.all(topics.map(topic => describe(admin, topic)))
+  return weaknessesOf(await describeAll(admin, topics), topics, requirements)
+}
+
+type Described = readonly (TopicDescription | undefined)[]
+
+function describeAll(admin: TopicSource, topics: readonly string[]): Promise<Described> {
+  return Promise.all(topics.map(topic => describe(admin, topic)))
+}
+
+function weaknessesOf(described: Described, topics: readonly string[], requirements: TopicRequirements): string[] {
   return described.flatMap((topic, at) => {
     if (topic === undefined) return [`there is no topic ${topics[at]}`]
     return topicDifferences(topic, requirements)

@@ -37,6 +37,8 @@ export interface TopicDifference {
   value: string
   wanted: string
   isRequired: boolean
+  /** A smaller value that a start accepts. */
+  least?: number
   /** Why `barograph kafka prepare --apply` does not change it, as a clause. Undefined where it is changed. */
   obstacle?: string
 }
@@ -46,8 +48,9 @@ export function topicDifferences(topic: TopicDescription, requirements: TopicReq
 }
 
 /** A clause, without the topic. */
-export function differenceText({ name, value, wanted }: TopicDifference): string {
-  return `${name} is ${value}, ${wanted} is needed`
+export function differenceText({ name, value, wanted, isRequired, least }: TopicDifference): string {
+  const orLess = isRequired && least !== undefined ? `, or at least ${least} for the longest reading` : ''
+  return `${name} is ${value}, ${wanted} is needed${orLess}`
 }
 
 function layoutDifferences(
@@ -84,9 +87,11 @@ function settingDifferences(topic: TopicDescription, requirements: TopicRequirem
   return topicSettings(requirements).flatMap(setting => {
     const value = topic.settings.get(setting.name) ?? 'unknown'
     if (setting.isEnough(value) && !isOutOfReach(setting.name, value, topic)) return []
-    const { name, wanted, isRequired } = setting
+    const { name, wanted, least } = setting
+    const isRequired = setting.isRequired && !(least !== undefined && Number(value) >= least)
     const obstacle = obstacleOf(setting, topic)
-    return [{ topic: topic.name, name, value, wanted, isRequired, ...(obstacle === undefined ? {} : { obstacle }) }]
+    const more = { ...(least === undefined ? {} : { least }), ...(obstacle === undefined ? {} : { obstacle }) }
+    return [{ topic: topic.name, name, value, wanted, isRequired, ...more }]
   })
 }
 
@@ -111,6 +116,8 @@ export interface TopicRequirements {
   replication: number
   /** Minimum retention of records, milliseconds. */
   retentionMs: number
+  /** Groups in use need it as `max.message.bytes`. */
+  messageBytes?: number | undefined
 }
 
 /** One partition has all records of a topic in one order, and a number for each. */
@@ -118,9 +125,24 @@ export const partitionCount = 1
 
 const minInSyncName = 'min.insync.replicas'
 
+export const messageBytesName = 'max.message.bytes'
 /** A batch of one record has a header of 61 bytes, and the record itself some 20. */
-const batchBytesMin = groupHeaderLength + groupBodyMax + 128
+const batchHeaderMax = 128
+const batchBytesMin = messageBytesFor(groupHeaderLength + groupBodyMax)
 const batchBytesWanted = 4.5 * 1024 ** 2
+/** The length of a reading has 16 bits, and a quarter of a group may be bulk data. */
+const batchBytesLeast = messageBytesFor(groupHeaderLength + 4 * 2 ** 16)
+
+/** Compression adds less than a 200th, and 64 bytes, to a group that it cannot reduce. */
+function messageBytesFor(groupBytes: number): number {
+  return Math.ceil(groupBytes * 1.005) + 64 + batchHeaderMax
+}
+
+/** Maximum length of a group for this `max.message.bytes`. */
+export function groupBytesFor(messageBytes: number): number {
+  const bytes = Math.floor((messageBytes - 64 - batchHeaderMax) / 1.005)
+  return Math.min(bytes, groupHeaderLength + groupBodyMax)
+}
 const segmentBytes = 1024 ** 3
 
 export interface TopicSetting {
@@ -129,11 +151,13 @@ export interface TopicSetting {
   isEnough: (value: string) => boolean
   /** A weaker value breaks a guarantee or prevents writes: the service refuses to start. */
   isRequired: boolean
+  /** The service starts with a weaker value from here on. */
+  least?: number
   /** True when it can be set on a topic without losing records. */
   isSafe: boolean
 }
 
-export function topicSettings({ replication, retentionMs }: TopicRequirements): TopicSetting[] {
+export function topicSettings({ replication, retentionMs, messageBytes }: TopicRequirements): TopicSetting[] {
   // A segment is deleted as a whole, so records stay up to an eighth longer than required.
   const segmentMs = Math.round(retentionMs / 8)
   return [
@@ -141,7 +165,7 @@ export function topicSettings({ replication, retentionMs }: TopicRequirements): 
     exactly('message.timestamp.type', 'LogAppendTime'),
     exactly('unclean.leader.election.enable', 'false'),
     atLeast(minInSyncName, minInSync(replication)),
-    atLeast('max.message.bytes', batchBytesWanted, batchBytesMin),
+    { ...atLeast(messageBytesName, batchBytesWanted, batchBytesMin), least: messageBytes ?? batchBytesLeast },
     {
       ...exactly('retention.ms', String(retentionMs)),
       isEnough: value => value === '-1' || Number(value) >= retentionMs,

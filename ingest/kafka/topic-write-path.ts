@@ -165,6 +165,8 @@ export interface TopicMediumOptions {
   topic: string
   /** End of the topic. */
   end: number
+  /** Maximum length of a group. */
+  groupBytesMax?: number
   /** True where the first group may wait for the start of the thread. */
   isSeldom?: boolean
   /** Unique among all processes that append to the topic. */
@@ -183,6 +185,7 @@ export function createTopicMedium(options: TopicMediumOptions): JournalMedium {
     // The number of all nodes' records is unknown.
     end: { position: end, ordinal: 0 },
     tornBytes: 0,
+    ...(options.groupBytesMax === undefined ? {} : { groupBytesMax: options.groupBytesMax }),
     stamper,
     refusal,
     term: leaseTerm,

@@ -3,6 +3,7 @@
 import { createRecordsBatch, Reader, readRecordsBatches } from '@platformatic/kafka'
 import fc from 'fast-check'
 import t, { test } from 'tap'
+import { groupBodyMax, groupHeaderLength } from '../../ingest/journal/group.ts'
 import { missingVersions } from '../../ingest/kafka/broker-connection.ts'
 import { checkTopics } from '../../ingest/kafka/check-topics.ts'
 import { recordsFrom } from '../../ingest/kafka/fetcher.ts'
@@ -12,6 +13,7 @@ import { keptMs, refusalShare, retentionShare, segmentShare } from '../../ingest
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import {
   differenceText,
+  groupBytesFor,
   retentionMsOf,
   type TopicDescription,
   type TopicSource,
@@ -177,9 +179,26 @@ test('each weakness is named with its value and the one that is needed', async t
   setting('unclean.leader.election.enable', 'true', 'false')
   setting('cleanup.policy', 'compact,delete', 'delete', false)
   setting('message.timestamp.type', 'CreateTime', 'LogAppendTime')
-  setting('max.message.bytes', '4194304', '4718592')
+  named(
+    { settings: { 'max.message.bytes': '263702' } },
+    'max.message.bytes is 263702, 4718592 is needed, or at least 263703 for the longest reading',
+    true,
+  )
   setting('retention.ms', '604799999', '604800000')
   setting('retention.bytes', '1000000', '-1')
+})
+
+test('a topic for shorter records is used with shorter groups, which it keeps', async t => {
+  const settings = { 'max.message.bytes': '1048576' }
+  const shorter = found({ settings })
+  t.match(shorter, [{ name: 'max.message.bytes', wanted: '4718592', isRequired: false }])
+  t.equal(shorter.map(differenceText).join(), 'max.message.bytes is 1048576, 4718592 is needed')
+  t.equal(groupBytesFor(1_048_576), 1_043_168)
+  t.equal(groupBytesFor(4_718_592), groupHeaderLength + groupBodyMax)
+  const inUse = { ...requirements, messageBytes: 1_048_576 }
+  t.match(topicDifferences(topicWith({ settings }), inUse), [{ isRequired: false }])
+  const reduced = topicWith({ settings: { 'max.message.bytes': '1048575' } })
+  t.match(topicDifferences(reduced, inUse), [{ isRequired: true }])
 })
 
 test('settings that only cost space are named without a refusal', async t => {

@@ -81,7 +81,7 @@ test('records behind a group in doubt are refused if the lease ended meanwhile, 
   const inDoubt = append()
   await turn()
   const before = append()
-  const [piece = Buffer.of()] = piecesOf(body())
+  const [piece = Buffer.of()] = piecesOf(body(), journal.bulkBytesMax)
   // One group cannot hold both.
   const bulk = [1, 2].map(() => journal.appendRecords(piece))
   loseLease()

@@ -1,5 +1,6 @@
 /** Appends, a journal and a feed during faults of a broker: no duplicates, and no older value after a newer one. */
 
+import { randomBytes } from 'node:crypto'
 import { Admin, Connection, describeProducersV0, incrementalAlterConfigsV1 } from '@platformatic/kafka'
 import t, { type Test } from 'tap'
 import { openDisk } from '../../../ingest/journal/disk.ts'
@@ -8,11 +9,13 @@ import type { Outcome } from '../../../ingest/journal/outcome.ts'
 import { openStamper } from '../../../ingest/journal/stamp-file.ts'
 import { openTopicFeed } from '../../../ingest/kafka/topic-feed.ts'
 import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
+import { groupBytesFor } from '../../../ingest/kafka/topic-settings.ts'
 import { createTopicMedium } from '../../../ingest/kafka/topic-write-path.ts'
 import { readings, readingWriter } from '../../../ingest/readings-table.ts'
+import { appendInPieces } from '../../../ingest/write-path.ts'
 import { silentLog, temporaryFolder } from '../../support/databases.ts'
 import { freeze } from '../../support/frozen.ts'
-import { device, reading } from '../../support/journal-parts.ts'
+import { device, reading, records } from '../../support/journal-parts.ts'
 import { answered, appendText, storeText, textsOf } from '../../support/kafka.ts'
 import { until } from '../../support/processes.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -117,6 +120,30 @@ t.test('a group without a lease is refused and absent from the topic', async t =
   t.equal(journal.status().issue, undefined)
 })
 
+t.test('groups are as short as the topic allows, whether they are compressed or not', async t => {
+  const messageBytes = 270_000
+  const groupBytesMax = groupBytesFor(messageBytes)
+  const settings = { 'max.message.bytes': `${messageBytes}` }
+  const { journal, journalled } = await openJournal(t, 'shorter', { settings, groupBytesMax })
+  const partition = await (await kafka.connect()).partition('shorter')
+  await until('the longest group is stored', async () => {
+    return (await partition.append(randomBytes(groupBytesMax))).outcome === 'stored'
+  })
+  const { end: from } = await partition.offsets()
+  await until('a reading is stored', async () => (await journalled(1)) === 'stored')
+  const bulk = appendInPieces(journal, records(device(2), Array<number>(20_000).fill(20), 0))
+  const single = await Promise.all(Array.from({ length: 3000 }, (_, at) => journalled(at)))
+  t.strictSame(new Set([...single, await bulk]), new Set(['stored']))
+  const lengths: number[] = []
+  for (let offset = from; offset < (await partition.offsets()).end; ) {
+    const fetched = await partition.fetch(offset, 1024 * 1024, 0)
+    lengths.push(...fetched.records.map(({ value }) => value.length))
+    offset = fetched.nextOffset
+  }
+  t.ok(lengths.length > 2)
+  t.ok(lengths.every(length => length <= groupBytesMax))
+})
+
 t.test('a journal that is closed before its thread has begun is closed', async t => {
   const { journal } = await openJournal(t, 'closed-at-once')
   await journal.close()
@@ -156,15 +183,20 @@ t.test('a producer that the broker has forgotten goes on', async t => {
 })
 
 /** A journal on a topic of its own, over a thread. */
-async function openJournal(t: Test, name: string) {
+async function openJournal(
+  t: Test,
+  name: string,
+  { settings = {}, groupBytesMax }: { settings?: Record<string, string>; groupBytesMax?: number } = {},
+) {
   const nowUs = () => Date.now() * 1000
   const lease = { leftMs: Number.POSITIVE_INFINITY }
   const journal = new Journal({
     writer: readingWriter,
     medium: createTopicMedium({
       connection: { brokers: kafka.addresses, clientId: 'test', appendDeadlineMs: 200 },
-      topic: await kafka.makeTopic(name),
+      topic: await kafka.makeTopic(name, settings),
       end: 0,
+      ...(groupBytesMax === undefined ? {} : { groupBytesMax }),
       stamper: openStamper({ disk: openDisk(temporaryFolder(t)), lastStampUs: 0, nowUs, log: silentLog }),
       refusal: () => undefined,
       leaseLeftMs: () => lease.leftMs,
