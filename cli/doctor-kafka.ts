@@ -1,9 +1,9 @@
 /** Checks of the doctor: whether Kafka responds, and whether its topics fit the service. */
 
-import { topicWeaknesses } from '../ingest/kafka/check-topics.ts'
 import { connectKafka } from '../ingest/kafka/connect.ts'
 import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
 import { identityDifference, type KafkaIdentity } from '../ingest/kafka/kafka-identity.ts'
+import { topicWeaknesses } from '../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { Config } from '../service/settings/config.ts'
 import { kafkaSettings } from '../service/settings/kafka.ts'

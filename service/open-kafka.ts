@@ -1,8 +1,8 @@
 /** Connects to Kafka if its topics are the journals, checks them before anything is written, and watches them. */
 
-import { checkTopics } from '../ingest/kafka/check-topics.ts'
 import { connectKafka, type Kafka, type KafkaOptions } from '../ingest/kafka/connect.ts'
 import { agreeOnKafka } from '../ingest/kafka/kafka-identity.ts'
+import { checkTopics } from '../ingest/kafka/prepare-topics.ts'
 import { type ServiceTopicNames, topicsOf } from '../ingest/kafka/topic-names.ts'
 import type { TopicRequirements } from '../ingest/kafka/topic-settings.ts'
 import { type TopicState, type TopicWatch, watchTopic } from '../ingest/kafka/topic-watch.ts'

@@ -1,3 +1,20 @@
+/** The start data of the journal's thread for a topic, and the deadline of a group, which it shares with the main thread. */
+
+import type { JournalShared } from '../journal/journal-shared.ts'
+import type { KafkaOptions } from './connect.ts'
+
+/** Start data of the journal's thread for a topic. */
+export interface AppendThreadData {
+  connection: KafkaOptions
+  topic: string
+  shared: JournalShared
+  /** Deadline of the group passed to the thread. */
+  deadline: AppendDeadline['shared']
+}
+
+/** Indices. */
+const at = { monotonicMs: 0, wallMs: 1 } as const
+
 /**
  * The deadline of a group's first request to a broker, in memory shared with the journal's thread. The main thread sets it to the
  * end of this node's lease when it passes the group on. A process frozen in between detects the expiry, and does not store
@@ -5,10 +22,6 @@
  *
  * Limit: a request may be checked and then freeze with its process before its first byte is sent.
  */
-
-/** Indices. */
-const at = { monotonicMs: 0, wallMs: 1 } as const
-
 export class AppendDeadline {
   /** Pass it to a thread, which creates an AppendDeadline from it. */
   readonly shared: Float64Array<SharedArrayBuffer>

@@ -9,7 +9,7 @@ import {
   isSame,
   type Library,
 } from './broker-connection.ts'
-import { KafkaAway, messageOf, OtherKafka, Refused } from './kafka-errors.ts'
+import { KafkaAway, messageOf, OtherKafka, Refused, TopicMissing } from './kafka-errors.ts'
 
 interface Topic {
   clusterId: string
@@ -37,7 +37,7 @@ export interface Cluster {
   close(): void
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   library: Library
   settings: ConnectionSettings
   /** At least one. */
@@ -125,3 +125,37 @@ async function metadataOf(library: Library, to: Connection, name: string) {
 }
 
 type MetadataResponse = Awaited<ReturnType<Library['metadataV12']['api']['async']>>
+
+export interface PartitionLeader {
+  readonly topic: string
+  readonly topicId: string
+  /** Throws `TopicMissing`, `KafkaAway` and `Refused`. */
+  find(): Promise<Broker>
+  /** Marks the broker as failed: the leader is looked up again. */
+  forget(broker: Broker): void
+}
+
+/** Caches the leader of a topic's partition until it fails. */
+export function createPartitionLeader(cluster: Cluster, topic: string, topicId: string): PartitionLeader {
+  let known: Broker | undefined
+  let failed: Broker | undefined
+
+  return {
+    topic,
+    topicId,
+    async find() {
+      if (known !== undefined) return known
+      const found = await cluster.topic(topic, failed)
+      if (found === undefined) throw new TopicMissing(`there is no topic ${topic}`)
+      if (found.id !== topicId) throw new TopicMissing(`the topic ${topic} was deleted and made again`)
+      const leader = found.partitions[0]?.leader
+      if (leader === undefined) throw new KafkaAway(`the topic ${topic} has no leader`)
+      known = leader
+      return leader
+    },
+    forget(broker) {
+      failed = broker
+      if (isSame(broker, known)) known = undefined
+    },
+  }
+}

@@ -2,7 +2,8 @@
 
 import type { RecordsBatch } from '@platformatic/kafka'
 import { bug } from '../../store/limits/bug.ts'
-import type { Broker, BrokerConnection, Library } from './broker-connection.ts'
+import { type Broker, type BrokerConnection, type Library, offsetOf } from './broker-connection.ts'
+import type { PartitionLeader } from './cluster.ts'
 import {
   KafkaAway,
   messageOf,
@@ -12,8 +13,6 @@ import {
   TopicMissing,
   Unanswered,
 } from './kafka-errors.ts'
-import { offsetOf } from './offset.ts'
-import type { PartitionLeader } from './partition-leader.ts'
 
 interface FetchedRecord {
   offset: number

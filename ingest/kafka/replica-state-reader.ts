@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
-import { type PublishedState, publishedChannel } from './published-state.ts'
+import { type PublishedState, publishedChannel } from './forward-status.ts'
 
 export interface ReplicaStateReaderOptions<State extends PublishedState> {
   /** A new connection without time limits. */

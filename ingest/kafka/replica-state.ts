@@ -16,9 +16,7 @@ import { bug } from '../../store/limits/bug.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { DeadLetter } from '../forwarder/dead-letter.ts'
 import type { TableDescription } from '../table.ts'
-import { isRewoundSql, reachedOffsetSql } from './applied-offset.ts'
-import { type ForwardStatus, type PublishedStatus, readPublished } from './forward-status.ts'
-import { publishedChannel } from './published-state.ts'
+import { type ForwardStatus, type PublishedStatus, publishedChannel, readPublished } from './forward-status.ts'
 import { createReplicaLetters, insertLetters, type ReplicaLetters } from './replica-letters.ts'
 import { replicaOfSql, stateKey } from './topic-names.ts'
 
@@ -37,7 +35,7 @@ export interface ReplicaTenure {
  */
 export type Tombstone = [series: number, beforeOffset: number]
 
-export interface ReplicaStateOptions {
+interface ReplicaStateOptions {
   pool: pg.Pool
   /** Undefined in a process that does not forward. There `commit` and `takeRewind` reject with LostReplica. */
   tenure: ReplicaTenure | undefined
@@ -221,6 +219,28 @@ async function publishIn(transaction: Transaction, key: string, status: ForwardS
 function assertOffset(offset: number): void {
   if (!(Number.isSafeInteger(offset) && offset >= 0)) throw bug(`${offset} is not an offset`)
 }
+
+/**
+ * SQL for the offset of a topic up to which QuestDB has its rows, from a row of `replica_topics`. The committed offset may be far
+ * lower: without sync it marks the start of the records kept for sending again after a crash.
+ */
+const reportedApplied = "(status->>'applied')::bigint"
+const reportedReached = `greatest(${reportedApplied}, (status->>'appliedBefore')::bigint)`
+
+/** Null while nothing was committed. Records after a requested rewind are sent again; `least` would ignore a null. */
+const upTo = (reported: string) => `CASE
+  WHEN committed_offset IS NULL THEN NULL
+  ELSE least(greatest(committed_offset, ${reported}), rewind_to)
+END`
+
+/** All rows before it are visible, by the last report. After a takeover it covers only rows sent again. */
+export const appliedOffsetSql = upTo(reportedApplied)
+
+/** Includes rows that earlier processes had seen applied, unless rows were lost since. */
+const reachedOffsetSql = upTo(reportedReached)
+
+/** True when the reported offset exceeds the rewind's. */
+const isRewoundSql = `${reportedReached} > rewind_to`
 
 /**
  * Start offset of the next forwarder, from a row of `replica_topics`; null for the start of the topic. `least` would ignore a

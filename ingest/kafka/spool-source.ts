@@ -3,16 +3,17 @@
 import type { Log } from '../../store/log.ts'
 import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { GroupSource } from '../forwarder/group-source.ts'
+import type { QuestdbConnection, WriteAnswer } from '../forwarder/questdb.ts'
+import type { RequestBody } from '../forwarder/request-body.ts'
 import { Sleeper } from '../forwarder/sleeper.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
-import { DamagedGroups } from './damaged-groups.ts'
-import { createSendGuard } from './guarded-connection.ts'
-import { segmentShare } from './retention-share.ts'
+import type { SpoolMessage, SpoolStatus } from './forward-status.ts'
 import { Spool } from './spool.ts'
 import type { SpoolPartition } from './spool-reader.ts'
-import type { SpoolMessage, SpoolStatus } from './spool-status.ts'
+import { DamagedGroups } from './topic-group.ts'
+import { segmentShare } from './topic-watch.ts'
 
 export interface SpoolSourceOptions {
   topic: string
@@ -101,6 +102,59 @@ export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
       sleeper.stop()
       kafka.close()
       send({ kind: 'closed', mayHaveSentLate: sends.mayHaveSentLate() })
+    },
+  }
+}
+
+const notHeld = 'this process does not hold the replica'
+
+interface SendGuard {
+  guard(connection: QuestdbConnection): QuestdbConnection
+  /**
+   * True when a request ended without an answer, or while the replica was not held: then QuestDB may accept its rows late. A
+   * later success over the same connection clears it, since that waits for QuestDB first.
+   */
+  mayHaveSentLate(): boolean
+}
+
+/**
+ * Blocks requests to QuestDB while the replica is not held: each request and each piece of one checks the clock. Tracks whether
+ * QuestDB may still accept rows of this process after it has lost the replica.
+ */
+export function createSendGuard(isHeld: () => boolean): SendGuard {
+  const unanswered = new Set<QuestdbConnection>()
+  let isLate = false
+
+  function note(connection: QuestdbConnection, answer: WriteAnswer): void {
+    // The request may have been delayed, with a piece of it, until another process held the replica.
+    if (!isHeld()) isLate = true
+    if (answer.kind === 'unanswered') unanswered.add(connection)
+    else if (answer.kind === 'stored') unanswered.delete(connection)
+  }
+
+  return {
+    guard: connection => ({
+      ...connection,
+      async write(rows) {
+        if (!isHeld()) return { kind: 'failed', status: undefined, message: notHeld }
+        const answer = await connection.write(guardedBody(rows, isHeld))
+        note(connection, answer)
+        return answer
+      },
+    }),
+    mayHaveSentLate: () => isLate || unanswered.size > 0,
+  }
+}
+
+/** QuestDB drops an incomplete request. */
+function guardedBody({ length, pieces }: RequestBody, isHeld: () => boolean): RequestBody {
+  return {
+    length,
+    *pieces() {
+      for (const piece of pieces()) {
+        if (!isHeld()) throw new Error(notHeld)
+        yield piece
+      }
     },
   }
 }

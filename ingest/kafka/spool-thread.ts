@@ -8,8 +8,8 @@ import { runForwarder, threadLog } from '../forwarder/run-forwarder.ts'
 import { type Disk, openDisk } from '../journal/disk.ts'
 import { systemTiming } from '../timing.ts'
 import { connectKafka, type Kafka, type KafkaOptions } from './connect.ts'
+import type { SpoolMessage } from './forward-status.ts'
 import { openSpoolSource, type SpoolSourceOptions } from './spool-source.ts'
-import type { SpoolMessage } from './spool-status.ts'
 
 export interface SpoolSourceData
   extends Pick<

@@ -7,17 +7,18 @@ import type { Log } from '../../store/log.ts'
 import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
+import { type DeadLetter, deadLettersMax, isWhole } from '../forwarder/dead-letter.ts'
+import { listDeadLetters } from '../forwarder/dead-letters.ts'
 import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { Settled } from '../forwarder/settle-position.ts'
+import type { TableDescription } from '../table.ts'
 import type { KafkaOptions } from './connect.ts'
-import type { ForwardStatus } from './forward-status.ts'
+import type { ForwardStatus, SpoolStatus } from './forward-status.ts'
 import { isKafkaError, messageOf } from './kafka-errors.ts'
-import { LetterFiles } from './letter-files.ts'
 import { TooManyLetters } from './replica-letters.ts'
 import type { HeldReplica } from './replica-lock.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { TopicSettler } from './settle-topics.ts'
-import type { SpoolStatus } from './spool-status.ts'
 import { TombstoneWork } from './tombstone-work.ts'
 import {
   type ForwardedTopic,
@@ -283,5 +284,37 @@ export class TopicForwarder {
     if (this.#startAtPrune > 0) await state.pruneTombstones(topic, this.#startAtPrune)
     this.#startAtPrune = spool.range.start
     this.#prunedAtMs = nowMs
+  }
+}
+
+/** The forwarder's files of dead letters, until they are in PostgreSQL. */
+export class LetterFiles {
+  readonly #table: TableDescription
+  readonly #directory: string
+  /** Dead letters in PostgreSQL whose files are being removed. */
+  readonly #moved = new Set<number>()
+
+  constructor(table: TableDescription, directory: string) {
+    this.#table = table
+    this.#directory = directory
+  }
+
+  /** The folder was recreated. */
+  restart(): void {
+    this.#moved.clear()
+  }
+
+  /** Dead letters that may be missing in PostgreSQL, and the names of damaged ones. At most `count` files exist. */
+  async list(count: number): Promise<{ letters: DeadLetter[]; damaged: string[] }> {
+    const listed = count === 0 ? [] : await listDeadLetters(this.#table, this.#directory, -1, deadLettersMax)
+    const left = new Set(listed.map(({ id }) => id))
+    for (const id of this.#moved) if (!left.has(id)) this.#moved.delete(id)
+    const due = listed.filter(({ id }) => !this.#moved.has(id))
+    return { letters: due.filter(isWhole), damaged: due.flatMap(letter => (isWhole(letter) ? [] : [letter.name])) }
+  }
+
+  /** Marks dead letters as stored in PostgreSQL before their files are removed. */
+  moved(ids: readonly number[]): void {
+    for (const id of ids) this.#moved.add(id)
   }
 }

@@ -1,13 +1,15 @@
-/** Converts a topic's group for a spool: checked, without erased records, with its lanes chosen again. */
+/** The groups of a topic: their records' ids, their check, their form for a spool, and files of damaged ones. */
 
+import { bug } from '../../store/limits/bug.ts'
+import type { Log } from '../../store/log.ts'
+import type { Disk } from '../journal/disk.ts'
 import { groupBodyMax, groupHeaderLength, readGroup } from '../journal/group.ts'
 import { chooseLanes, eraseCustom, layoutOf, liveWindowUs, offsetOf, type RecordLayout } from '../journal/record.ts'
 import type { GroupContent } from '../journal/segment-writer.ts'
 import type { TableDescription } from '../table.ts'
-import { letterId, recordsPerGroup } from './letter-id.ts'
 
 /** A future group of the spool, with room for its header in front. */
-export interface SpooledGroup {
+interface SpooledGroup {
   bytes: Uint8Array
   content: GroupContent
 }
@@ -95,4 +97,58 @@ function keptRuns(view: DataView, erased: ReadonlySet<number>): Run[] {
 
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
+}
+
+/** A group of 4 MiB has at most some 127,100 records, of 33 bytes (points). */
+const recordsPerGroup = 2 ** 17
+
+/**
+ * Id of a topic's record, for dead letters and event cursors: one number, in the order of the topic, from the group's offset and
+ * the place in the group. Offsets are below 2^36: four years at 500 groups a second.
+ */
+export function letterId(offset: number, index: number): number {
+  const id = offset * recordsPerGroup + index
+  const isValid = offset >= 0 && index >= 0 && index < recordsPerGroup && Number.isSafeInteger(id)
+  if (!isValid) throw bug(`there is no id for record ${index} of the group at offset ${offset}`)
+  return id
+}
+
+/** Beyond this many the topic is not ours, so its content is not copied. */
+const damagedFilesMax = 1000
+
+interface DamagedGroupsOptions {
+  topic: string
+  /** Disk of their folder, which persists. */
+  disk: Disk
+  log: Log
+}
+
+/** Invalid records of a topic, kept in files for an operator, since the topic's retention deletes them. */
+export class DamagedGroups {
+  readonly #options: DamagedGroupsOptions
+  #files: number
+  #count = 0
+
+  constructor(options: DamagedGroupsOptions) {
+    this.#options = options
+    this.#files = options.disk.list().length
+  }
+
+  /** Since the start. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Saves a record before it is skipped. Throws when the file cannot be written, after which it has to be called again. */
+  keep(offset: number, value: Uint8Array): void {
+    const { topic, disk, log } = this.#options
+    const isKept = this.#files < damagedFilesMax
+    if (isKept) {
+      disk.replace(`${topic}-${String(offset).padStart(16, '0')}.damaged`, value)
+      disk.syncDirectory()
+      this.#files++
+    }
+    this.#count++
+    log.error({ topic, offset, isKept }, 'group in the topic corrupted; skipped')
+  }
 }

@@ -1,13 +1,11 @@
 /** The single partition of a topic: groups are appended to it, and read from it in the same order, by offset. */
 
 import { systemTiming } from '../timing.ts'
-import { Appender, type AppendOutcome } from './appender.ts'
+import { Appender, type AppendOutcome, createProducerRequests } from './appender.ts'
 import { type ConnectionSettings, createBrokerConnection, type Library } from './broker-connection.ts'
-import type { Cluster } from './cluster.ts'
+import { type Cluster, createPartitionLeader } from './cluster.ts'
 import { type Fetched, Fetcher, type Offsets } from './fetcher.ts'
 import { TopicMissing } from './kafka-errors.ts'
-import { createPartitionLeader } from './partition-leader.ts'
-import { createProducerRequests } from './producer-requests.ts'
 
 export interface TopicPartition {
   /** Kafka's id of the topic. It changes when a topic is deleted and created again. */
@@ -28,7 +26,7 @@ export interface TopicPartition {
   close(): Promise<void>
 }
 
-export interface PartitionOptions {
+interface PartitionOptions {
   library: Library
   settings: ConnectionSettings
   cluster: Cluster
@@ -57,4 +55,19 @@ export async function openTopicPartition(options: PartitionOptions, topic: strin
       for (const part of [appender, fetcher, asker]) part.close()
     },
   }
+}
+
+/** The first offset whose record Kafka received at a time or later, or the end of the topic. Receipt times ascend. */
+export async function offsetAt(partition: Pick<TopicPartition, 'offsets' | 'fetch'>, timeMs: number): Promise<number> {
+  let { start: low, end: high } = await partition.offsets()
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const { records } = await partition.fetch(middle, 1, 0)
+    const [record] = records
+    // Deleted or compacted records are skipped.
+    if (record === undefined) high = middle
+    else if (record.appendedMs >= timeMs) high = middle
+    else low = Math.max(middle, record.offset) + 1
+  }
+  return low
 }

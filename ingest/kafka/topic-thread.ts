@@ -8,7 +8,7 @@ import { type ForwarderHandle, startForwarder } from '../forwarder/forwarder-han
 import type { ForwarderStart } from '../forwarder/forwarder-messages.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
 import type { TableDescription } from '../table.ts'
-import type { SpoolMessage, SpoolStatus } from './spool-status.ts'
+import type { SpoolMessage, SpoolStatus } from './forward-status.ts'
 import type { SpoolSourceData } from './spool-thread.ts'
 
 export interface ForwardedTopic {

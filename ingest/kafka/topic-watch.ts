@@ -1,12 +1,14 @@
 /**
  * Monitors a topic: periodically checks the backlog for QuestDB with its age, and the topic's guarantees. Problems are logged
  * when they begin and when they end.
+ *
+ * Kafka deletes a record after its retention, even if QuestDB lacks it. A high share of the retention first alarms the operator,
+ * then stops further writes.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 import { messageOf, OtherKafka, TopicMissing } from './kafka-errors.ts'
-import { alarmShare, refusalShare, retentionShare } from './retention-share.ts'
 import type { TopicPartition } from './topic-partition.ts'
 import {
   describeTopic,
@@ -18,7 +20,7 @@ import {
   topicDifferences,
 } from './topic-settings.ts'
 
-export interface TopicSources {
+interface TopicSources {
   topic: string
   admin: TopicSource
   partition: Pick<TopicPartition, 'offsets' | 'fetch'>
@@ -113,7 +115,7 @@ const kinds = {
   deleted: { level: 'error', message: 'Kafka has deleted records that QuestDB lacks' },
 } as const satisfies Record<string, { level: keyof Log; message: string }>
 
-export interface ProblemInputs {
+interface ProblemInputs {
   sight: TopicSight | undefined
   fault: string | undefined
   /** The fault is another cluster or topic. */
@@ -196,7 +198,7 @@ function added(from: readonly TopicProblem[], to: readonly TopicProblem[]): Topi
   return to.filter(({ kind }) => !from.some(problem => problem.kind === kind))
 }
 
-export interface TopicWatchOptions extends TopicSources {
+interface TopicWatchOptions extends TopicSources {
   /** Epoch milliseconds. */
   nowMs: () => number
   log: Log
@@ -285,4 +287,29 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
       await running
     },
   }
+}
+
+/** The alarm begins at this share. */
+const alarmShare = 0.5
+/** Writes are refused from this share on, which leaves the rest of the time for forwarding the backlog. */
+export const refusalShare = 0.8
+
+/** Share of the retention of applied records: a segment of a spool ends after this time. */
+export const segmentShare = 1 / 8
+/** Together with a segment's time, kept records are still in the topic when writes are refused. */
+const keepShareMax = 1 / 6
+
+/**
+ * How long applied records are kept for a QuestDB without sync: as configured, or a share of the retention where that is shorter.
+ */
+export function keptMs(askedMs: number, retentionMs: number): number {
+  return Math.min(askedMs, retentionMs * keepShareMax)
+}
+
+/**
+ * At least 0; above 1 Kafka may delete the record at any time. 0 while none waits (`oldestMs` undefined), and for an unlimited
+ * retention.
+ */
+export function retentionShare(oldestMs: number | undefined, retentionMs: number, nowMs: number): number {
+  return oldestMs === undefined ? 0 : Math.max(0, nowMs - oldestMs) / retentionMs
 }

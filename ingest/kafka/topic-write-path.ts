@@ -4,20 +4,25 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { StartError } from '../../store/start-error.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
 import { createDeadLetters } from '../dead-letters.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
+import { Sleeper } from '../forwarder/sleeper.ts'
 import { Journal } from '../journal/journal.ts'
 import type { JournalShared } from '../journal/journal-shared.ts'
-import type { JournalThread, JournalThreadHooks } from '../journal/journal-worker.ts'
+import { type JournalThread, type JournalThreadHooks, threadHandle } from '../journal/journal-worker.ts'
 import type { JournalMedium } from '../journal/medium.ts'
 import { liveWindowUs, type Timed } from '../journal/record.ts'
 import type { Stamper } from '../journal/stamp.ts'
+import { systemTiming, type Timing } from '../timing.ts'
 import { acceptInto, appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
-import { AppendDeadline } from './append-deadline.ts'
-import { startAppendThread, startAppendThreadLate } from './append-worker.ts'
+import { AppendDeadline, type AppendThreadData } from './append-deadline.ts'
 import type { Kafka, KafkaOptions } from './connect.ts'
+import type { Offsets } from './fetcher.ts'
 import type { PublishedStatus } from './forward-status.ts'
-import { offsetsAtStart } from './offsets-at-start.ts'
+import { KafkaAway } from './kafka-errors.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { ReplicaStateReader } from './replica-state-reader.ts'
 import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
@@ -159,7 +164,7 @@ function statusOf(
   }
 }
 
-export interface TopicMediumOptions {
+interface TopicMediumOptions {
   /** For the thread, which has connections of its own. */
   connection: KafkaOptions
   topic: string
@@ -202,6 +207,30 @@ export function createTopicMedium(options: TopicMediumOptions): JournalMedium {
   }
 }
 
+/**
+ * Starts the thread with the first group. Loading Kafka's client takes 0.7 s of processor time, which delays the start of a service
+ * on busy cores.
+ */
+function startAppendThreadLate(workerData: AppendThreadData, hooks: JournalThreadHooks): JournalThread {
+  let thread: JournalThread | undefined
+  return {
+    commit(term) {
+      thread ??= startAppendThread(workerData, hooks)
+      thread.commit(term)
+    },
+    stop: async () => await thread?.stop(),
+  }
+}
+
+function startAppendThread(workerData: AppendThreadData, hooks: JournalThreadHooks): JournalThread {
+  const worker = new Worker(new URL('./append-thread.ts', import.meta.url), {
+    name: 'journal',
+    workerData,
+    resourceLimits: threadLimits.topicJournal,
+  })
+  return threadHandle(worker, workerData.shared, hooks)
+}
+
 interface LeaseCheck extends Pick<TopicMediumOptions, 'leaseLeftMs' | 'leaseTerm'> {
   deadline: Pick<AppendDeadline, 'begin'>
   shared: JournalShared
@@ -228,5 +257,28 @@ export function whileLeased(thread: JournalThread, check: LeaseCheck): JournalTh
       else if (term !== leaseTerm()) setImmediate(refuse, 'this node had no lease for a while')
       else thread.commit(term)
     },
+  }
+}
+
+/** A failed broker is detected after `broker.session.timeout.ms`, by default 9 s. Then another leader is elected. */
+const electionMsMax = 15_000
+const pauseMs = 250
+
+/** Throws `TopicMissing`, and a `StartError` when no leader answers for 15 s. */
+export async function offsetsAtStart(
+  partition: { offsets(): Promise<Offsets> },
+  timing: Timing = systemTiming,
+): Promise<Offsets> {
+  const sleeper = new Sleeper(timing)
+  const endMs = timing.monotonicMs() + electionMsMax
+  for (;;) {
+    try {
+      return await partition.offsets()
+    } catch (error) {
+      if (!(error instanceof KafkaAway)) throw error
+      if (timing.monotonicMs() >= endMs)
+        throw new StartError(`Kafka does not answer (${error.message}): check its brokers, then start again.`)
+    }
+    await sleeper.sleep(pauseMs)
   }
 }

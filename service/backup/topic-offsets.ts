@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { appliedOffsetSql } from '../../ingest/kafka/applied-offset.ts'
-import { firstOffset } from '../../ingest/kafka/replica-state.ts'
+import { appliedOffsetSql, firstOffset } from '../../ingest/kafka/replica-state.ts'
 import { BackupError } from './backup-error.ts'
 import type { ManifestHead } from './manifest-lines.ts'
 

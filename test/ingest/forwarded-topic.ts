@@ -3,7 +3,7 @@
  * knows the transaction of every row.
  */
 
-import type { PublishedState } from '../../ingest/kafka/published-state.ts'
+import type { PublishedState } from '../../ingest/kafka/forward-status.ts'
 import { openTopicFeed, type TopicFeed } from '../../ingest/kafka/topic-feed.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { silentLog } from '../support/databases.ts'

@@ -2,11 +2,15 @@
 
 import fc from 'fast-check'
 import { test } from 'tap'
-import { Appender, type AppendOutcome } from '../../ingest/kafka/appender.ts'
+import {
+  Appender,
+  type AppendOutcome,
+  epochMax,
+  type Producer,
+  type ProducerRequests,
+} from '../../ingest/kafka/appender.ts'
+import type { PartitionLeader } from '../../ingest/kafka/cluster.ts'
 import { NotSent, Refused, TooLate, Unanswered } from '../../ingest/kafka/kafka-errors.ts'
-import type { PartitionLeader } from '../../ingest/kafka/partition-leader.ts'
-import type { ProducerRequests } from '../../ingest/kafka/producer-requests.ts'
-import { epochMax, type Producer } from '../../ingest/kafka/producer-state.ts'
 
 /** A partition as Kafka has it: UnifiedLog and ProducerAppendInfo of its storage module. */
 class ModelPartition {

@@ -5,11 +5,9 @@ import fc from 'fast-check'
 import t, { test } from 'tap'
 import { groupBodyMax, groupHeaderLength } from '../../ingest/journal/group.ts'
 import { missingVersions } from '../../ingest/kafka/broker-connection.ts'
-import { checkTopics } from '../../ingest/kafka/check-topics.ts'
 import { recordsFrom } from '../../ingest/kafka/fetcher.ts'
 import { KafkaAway, Refused, TopicMissing } from '../../ingest/kafka/kafka-errors.ts'
-import { offsetsAtStart } from '../../ingest/kafka/offsets-at-start.ts'
-import { keptMs, refusalShare, retentionShare, segmentShare } from '../../ingest/kafka/retention-share.ts'
+import { checkTopics } from '../../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import {
   differenceText,
@@ -21,12 +19,17 @@ import {
   topicSettings,
 } from '../../ingest/kafka/topic-settings.ts'
 import {
+  keptMs,
   lookAtTopic,
   noteProblems,
+  refusalShare,
+  retentionShare,
+  segmentShare,
   type TopicProblem,
   type TopicSight,
   topicProblems,
 } from '../../ingest/kafka/topic-watch.ts'
+import { offsetsAtStart } from '../../ingest/kafka/topic-write-path.ts'
 import type { Log } from '../../store/log.ts'
 import { createVirtualTime } from './model/virtual-time.ts'
 

@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import t from 'tap'
-import { type PublishedState, publishedChannel } from '../../ingest/kafka/published-state.ts'
+import { type PublishedState, publishedChannel } from '../../ingest/kafka/forward-status.ts'
 import { createReplicaStateReader, type ReplicaStateReaderOptions } from '../../ingest/kafka/replica-state-reader.ts'
 import { recordingLog, sharedPostgres, silentLog, type TestHooks } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'

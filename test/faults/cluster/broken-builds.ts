@@ -7,7 +7,7 @@ import { runFault } from './cluster-matrix.ts'
 const buildsOfThree: BrokenBuild[] = [
   {
     name: 'acknowledged by the leader alone',
-    file: 'ingest/kafka/producer-requests.ts',
+    file: 'ingest/kafka/appender.ts',
     from: 'const allInSync = -1',
     to: 'const allInSync = 1',
     cycle: runFault('followers frozen, leader killed'),
@@ -22,7 +22,7 @@ const buildsOfOne: BrokenBuild[] = [
     to: 'return true',
     // Otherwise its successor would send the overwritten rows again.
     also: {
-      file: 'ingest/kafka/guarded-connection.ts',
+      file: 'ingest/kafka/spool-source.ts',
       from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',
       to: 'mayHaveSentLate: () => false',
     },
@@ -30,9 +30,9 @@ const buildsOfOne: BrokenBuild[] = [
   },
   {
     name: 'the same number again after an unknown outcome',
-    file: 'ingest/kafka/producer-state.ts',
-    from: 'export function afterUnknown(producer: Producer): Producer {\n  return nextEpoch(producer)',
-    to: 'export function afterUnknown(producer: Producer): Producer {\n  return producer',
+    file: 'ingest/kafka/appender.ts',
+    from: 'function afterUnknown(producer: Producer): Producer {\n  return nextEpoch(producer)',
+    to: 'function afterUnknown(producer: Producer): Producer {\n  return producer',
     cycle: runFault('answers of the brokers swallowed'),
   },
   {
