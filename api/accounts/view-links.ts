@@ -95,8 +95,8 @@ export function sharedViewOperation(service: AccountService): AccountOperation {
       if (principal?.kind !== 'view-link') {
         return (await limit(service, guesses, client)) ?? { ok: false, code: 'UNAUTHENTICATED' }
       }
-      const { name, address, expiresMs } = principal.link
-      return { ok: true, value: { name, address, expires_at: isoTime(expiresMs) } }
+      const { name, address, panels, expiresMs } = principal.link
+      return { ok: true, value: { name, address, panels: panels && [...panels], expires_at: isoTime(expiresMs) } }
     },
   })
 }

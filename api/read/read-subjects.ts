@@ -60,6 +60,13 @@ export const wholeFleet: Subject<Fleet> = {
   resolve: (_request, reader) => fleetOf(reader),
 }
 
+/** All devices whose places the reader may learn. */
+export const mappedFleet: Subject<Fleet> = {
+  of: 'fleet',
+  parameters: [],
+  resolve: (_request, { fleet, mapped = fleet, refusal }) => fleetOf({ fleet: mapped ?? undefined, refusal }),
+}
+
 /** All devices, or only those that a parameter lists with commas. */
 export function fleetOrListed(parameter: string): Subject<Fleet> {
   return {
@@ -107,6 +114,6 @@ function devicesOf(names: readonly string[], reader: Reader, find = reader.devic
   return { ok: true, about }
 }
 
-function fleetOf({ fleet, refusal }: Reader): Resolved<Fleet> {
+function fleetOf({ fleet, refusal }: Pick<Reader, 'fleet' | 'refusal'>): Resolved<Fleet> {
   return fleet === undefined ? { ok: false, code: refusal } : { ok: true, about: fleet }
 }

@@ -13,6 +13,8 @@ export interface Reader {
   readonly refusal: 'DEVICE_UNKNOWN' | 'DEVICE_MISMATCH'
   /** Undefined for a reader that may not read about the fleet. */
   readonly fleet: Fleet | undefined
+  /** Devices whose places it may learn. Default: `fleet`. Null: none. */
+  readonly mapped?: Fleet | null
   /** True if it may read stations. Each station decides. */
   readonly readsStations: boolean
 }
@@ -23,8 +25,6 @@ export interface Fleet {
   readonly scope: DeviceScope | undefined
   /** Limits devices to these; undefined for all. */
   readonly named: readonly Device[] | undefined
-  /** True if only readers of the view's map may learn places of devices. */
-  readonly hidesPlaces?: boolean
   /** Ordered by name; valid until the next change. */
   all(): readonly Device[]
   /** Devices that log. The same array until one of them changes. */

@@ -4,14 +4,15 @@ import type { Device } from '../../auth/devices/device.ts'
 import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-scope.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 import type { LiveLink } from '../../auth/views/link.ts'
+import type { Panel, PanelKind } from '../../auth/views/panel.ts'
 import { viewAddressIn } from '../../auth/views/view-address.ts'
-import type { ReadableDevices, Reader } from './readers.ts'
+import { type Fleet, namedFleet, type ReadableDevices, type Reader } from './readers.ts'
 
 /** `scope` is the owner's present scope. */
 export function viewReader(
   devices: ReadableDevices,
   scope: DeviceScope,
-  { address, devices: numbers }: Pick<LiveLink, 'address' | 'devices'>,
+  { address, devices: numbers, panels = null }: Pick<LiveLink, 'address' | 'devices'> & Partial<LiveLink>,
 ): Reader {
   const refused = { refusal: 'DEVICE_MISMATCH', readsStations: false } as const
   if (numbers === null) {
@@ -19,27 +20,70 @@ export function viewReader(
     return { ...refused, device: () => undefined, ...fleetOfView(devices, scope, address) }
   }
   const isInScope = createScopeCheck(scope)
+  function device(name: string): Device | undefined {
+    const found = devices.get(name)
+    return found !== undefined && numbers?.includes(found.number) && isInScope(found) ? found : undefined
+  }
+  if (panels === null) return { ...refused, device, fleet: undefined }
   return {
     ...refused,
-    device(name) {
-      const device = devices.get(name)
-      return device !== undefined && numbers.includes(device.number) && isInScope(device) ? device : undefined
-    },
-    fleet: undefined,
+    device,
+    fleet: fleetOfPanels(devices, scope, panels, ['list', 'findings']),
+    mapped: fleetOfPanels(devices, scope, panels, ['map']) ?? null,
   }
 }
 
 /** Devices with the view's tags and search. States change by the minute and only filter the shown rows. */
 function fleetOfView(
   devices: ReadableDevices,
-  { owner, tags = [] }: DeviceScope,
+  scope: DeviceScope,
   address: string,
-): Pick<Reader, 'fleet' | 'listed'> {
+): Pick<Reader, 'fleet' | 'mapped' | 'listed'> {
   const fields = viewAddressIn(address)?.arguments ?? new URLSearchParams()
-  const wanted = [...new Set([...tags, ...fields.getAll('tag')])]
+  const { fleet, has } = selected(devices, scope, { tags: fields.getAll('tag'), search: fields.get('q') ?? '' })
+  if (fields.get('show') === 'map') return { fleet, listed: () => undefined }
+  return {
+    fleet,
+    mapped: null,
+    listed(name) {
+      const device = devices.get(name)
+      return device !== undefined && has(device) ? device : undefined
+    },
+  }
+}
+
+/** The devices of all panels of these kinds; undefined without such a panel. Findings of named devices need no fleet. */
+function fleetOfPanels(
+  devices: ReadableDevices,
+  scope: DeviceScope,
+  panels: readonly Panel[],
+  kinds: readonly PanelKind[],
+): Fleet | undefined {
+  const ofFleet = panels.filter(panel => kinds.includes(panel.kind) && !isOfDevices(panel))
+  const [first, ...others] = ofFleet.map(panel => {
+    const { tags, search } = panel.kind === 'findings' ? { tags: [], search: '' } : panel
+    return selected(devices, scope, { tags, search }).fleet
+  })
+  if (first === undefined || others.length === 0) return first
+  const all = new Set([first, ...others].flatMap(fleet => fleet.all()))
+  return namedFleet(
+    scope,
+    [...all].sort((a, b) => (a.name < b.name ? -1 : 1)),
+  )
+}
+
+function isOfDevices({ kind, devices }: Panel): boolean {
+  return kind === 'findings' && devices.length > 0
+}
+
+function selected(
+  devices: ReadableDevices,
+  { owner, tags = [] }: DeviceScope,
+  selection: { tags: readonly string[]; search: string },
+): { fleet: Fleet; has: (device: Device) => boolean } {
+  const wanted = [...new Set([...tags, ...selection.tags])]
   const scope = { owner, tags: wanted }
-  const search = (fields.get('q') ?? '').trim().toLowerCase()
-  const isMap = fields.get('show') === 'map'
+  const search = selection.search.trim().toLowerCase()
   const found = (list: readonly Device[]) => (search === '' ? list : list.filter(device => hasText(device, search)))
   const lists = () => devices.tagged(wanted, owner)
   const all = () => found(lists().all)
@@ -48,15 +92,11 @@ function fleetOfView(
     fleet: {
       scope,
       named: search === '' ? undefined : all(),
-      hidesPlaces: !isMap,
       all,
       active: () => found(lists().active),
       tagged: more => all().filter(createTagMatcher(more)),
     },
-    listed(name) {
-      const device = isMap ? undefined : devices.get(name)
-      return device !== undefined && isInScope(device) && hasText(device, search) ? device : undefined
-    },
+    has: device => isInScope(device) && hasText(device, search),
   }
 }
 

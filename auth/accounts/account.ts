@@ -84,6 +84,7 @@ export async function readAccount(database: Transaction, id: number, nowMs: numb
          ORDER BY id DESC LIMIT $4
        ) AS keys, ARRAY(
          SELECT jsonb_build_object('id', view_links.id, 'name', name, 'address', address, 'devices', to_jsonb(devices),
+           'panels', panels,
            'expiresMs', date_part('epoch', expires_at) * 1000)
          FROM view_links JOIN saved_views ON saved_views.id = view_id
          WHERE view_links.account_id = accounts.id AND revoked_at IS NULL AND expires_at > to_timestamp($2::float8 / 1000)

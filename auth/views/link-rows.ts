@@ -63,6 +63,20 @@ export async function countLiveLinks(transaction: Transaction, accountId: number
   return rows[0]?.count ?? 0
 }
 
+/** Links to a dashboard show the devices of its changed panels. */
+export async function setLinkDevices(
+  transaction: Transaction,
+  accountId: number,
+  viewId: number,
+  devices: readonly number[],
+): Promise<void> {
+  await transaction.query('UPDATE view_links SET devices = $3 WHERE view_id = $1 AND account_id = $2', [
+    viewId,
+    accountId,
+    devices,
+  ])
+}
+
 /** False if it is revoked already. */
 export async function revokeLinkRow(
   transaction: Transaction,

@@ -14,6 +14,8 @@ import type { RateLimit } from '../rate-limits.ts'
 import { createReadCache } from '../read-cache.ts'
 import { linksPerAccountMax } from './link.ts'
 import { countLiveLinks, insertLink, type LinkDetails, readLinkHolder, readLinks, revokeLinkRow } from './link-rows.ts'
+import { deviceNamesIn, type Panel } from './panel.ts'
+import type { SavedView } from './view.ts'
 import { viewAddressIn } from './view-address.ts'
 import { lockViews } from './view-rows.ts'
 
@@ -23,6 +25,8 @@ export interface ViewLinks {
   find(token: string): Promise<LinkPrincipal | undefined>
   list(account: Account): Promise<LinkDetails[]>
   create(account: Account, viewId: number, days: number): Promise<Outcome<LinkDetails & { token: string }>>
+  /** Numbers of the devices in panels that the account may read. */
+  devicesIn(account: Account, panels: readonly Panel[]): number[]
   /** Takes effect before it returns. Idempotent. */
   revoke(account: Account, id: number): Promise<Outcome<LinkDetails>>
 }
@@ -66,7 +70,7 @@ export function openViewLinks({ parts, deviceOf }: ViewLinksOptions): ViewLinks 
     return await changeAccount(parts, account.id, async transaction => {
       const view = (await lockViews(transaction, account.id)).find(({ id }) => id === viewId)
       if (view === undefined) return refused('VIEW_UNKNOWN')
-      const shown = devicesOf(view.address, name => deviceOf(account, name)?.number)
+      const shown = devicesOf(account, view)
       if (shown === undefined) return refused('VIEW_NOT_SHAREABLE')
       if ((await countLiveLinks(transaction, account.id, createdMs)) >= linksPerAccountMax) {
         return refused('TOO_MANY_LINKS')
@@ -98,14 +102,26 @@ export function openViewLinks({ parts, deviceOf }: ViewLinksOptions): ViewLinks 
     })
   }
 
-  return { find, create, revoke, list: ({ id }) => readLinks(pool, id) }
+  /** Numbers of a view, null for the fleet; undefined for views without links. */
+  function devicesOf(account: Account, { address, panels }: SavedView): { devices: number[] | null } | undefined {
+    return panels === null
+      ? devicesAt(address, name => deviceOf(account, name)?.number)
+      : { devices: devicesIn(account, panels) }
+  }
+
+  // A panel of a device that is gone says so, and the others of its dashboard are shown.
+  function devicesIn(account: Account, panels: readonly Panel[]): number[] {
+    return deviceNamesIn(panels).flatMap(name => deviceOf(account, name)?.number ?? [])
+  }
+
+  return { find, create, revoke, devicesIn, list: ({ id }) => readLinks(pool, id) }
 }
 
 /** Arguments of a comparison that name devices. */
 const comparedArguments = ['a', 'b']
 
-/** Device numbers of a view, null for the fleet; undefined for views without links. */
-function devicesOf(
+/** Device numbers of a page, null for the fleet; undefined for pages without links. */
+function devicesAt(
   address: string,
   numberOf: (name: string) => number | undefined,
 ): { devices: number[] | null } | undefined {

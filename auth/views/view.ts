@@ -1,6 +1,7 @@
-/** A page with a name that a person has given. */
+/** A page, or a dashboard, with a name that a person has given. */
 
 import { z } from 'zod'
+import { type Panel, Panels } from './panel.ts'
 
 export const View = z
   .object({
@@ -8,6 +9,7 @@ export const View = z
     name: z.string(),
     address: z.string(),
     is_start: z.boolean().meta({ description: 'True for the start page of its owner' }),
+    panels: Panels.nullable().meta({ description: 'The panels of a dashboard; null for other pages' }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'SavedView', title: 'SavedView' })
@@ -19,6 +21,8 @@ export interface SavedView {
   address: string
   /** True for the owner's start page; at most one view is. */
   isStart: boolean
+  /** Null for a page other than a dashboard. */
+  panels: Panel[] | null
   createdMs: number
 }
 

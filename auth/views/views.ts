@@ -5,8 +5,18 @@ import { type AccountParts, changeAccount } from '../accounts/account-parts.ts'
 import { writeAudit } from '../audit.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import type { RateLimit } from '../rate-limits.ts'
+import { setLinkDevices } from './link-rows.ts'
+import type { Panel } from './panel.ts'
 import { type SavedView, viewsPerAccountMax } from './view.ts'
-import { insertView, lockViews, type NewView, readViews, removeView, updateView } from './view-rows.ts'
+import {
+  dashboardAddress,
+  insertView,
+  lockViews,
+  type NewView,
+  readViews,
+  removeView,
+  updateView,
+} from './view-rows.ts'
 
 /** Each leaves an audit row. */
 const changes: RateLimit = { kind: 'view', countMax: 600, windowMs: 24 * 3_600_000 }
@@ -15,7 +25,7 @@ export function listViews({ pool }: AccountParts, { id }: Account): Promise<Save
   return readViews(pool, id)
 }
 
-/** `viewAddressIn` has made `wanted.address`. */
+/** `viewAddressIn` has made the address of a page. */
 export async function saveView(parts: AccountParts, account: Account, wanted: NewView): Promise<Outcome<SavedView>> {
   return await changeViews(parts, account, async (transaction, views) => {
     if (views.length >= viewsPerAccountMax) return refused('TOO_MANY_VIEWS')
@@ -30,6 +40,8 @@ export async function saveView(parts: AccountParts, account: Account, wanted: Ne
 export interface ViewChange {
   name?: string | undefined
   isStart?: boolean | undefined
+  /** Makes the view a dashboard. Links to it then show `devices`. */
+  panels?: { panels: Panel[]; devices: readonly number[] } | undefined
 }
 
 export async function changeView(
@@ -43,8 +55,11 @@ export async function changeView(
     if (before === undefined) return refused('VIEW_UNKNOWN')
     const { name = before.name, isStart = before.isStart } = change
     if (name !== before.name && views.some(view => view.name === name)) return refused('VIEW_NAME_TAKEN')
-    const view = { ...before, name, isStart }
+    const { panels } = change
+    const dashboard = panels && { address: dashboardAddress(id), panels: panels.panels }
+    const view = { ...before, name, isStart, ...dashboard }
     await updateView(transaction, account.id, view)
+    if (panels !== undefined) await setLinkDevices(transaction, account.id, id, panels.devices)
     await audit(transaction, account, 'view.change', view)
     return accepted(view)
   })
@@ -72,9 +87,9 @@ async function audit(
   transaction: Parameters<typeof readViews>[0],
   account: Account,
   action: string,
-  { id, name, address, isStart }: SavedView,
+  { id, name, address, isStart, panels }: SavedView,
 ): Promise<void> {
   const subject = subjectOf(account.id)
-  const details = { view: id, name, address, start: isStart }
+  const details = { view: id, name, address, start: isStart, ...(panels === null ? {} : { panels: panels.length }) }
   await writeAudit(transaction, { actor: subject, action, subject, details })
 }

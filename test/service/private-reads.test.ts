@@ -355,8 +355,9 @@ async function asPerson({ cookie }: { cookie: string }, method: string, path: st
 }
 
 let views = 0
-async function linkTo(address: string, person: { cookie: string } = ada) {
-  const view = await asPerson(person, 'POST', '/views', { name: `view ${views++}`, address })
+async function linkTo(shown: string | object[], person: { cookie: string } = ada) {
+  const content = typeof shown === 'string' ? { address: shown } : { panels: shown }
+  const view = await asPerson(person, 'POST', '/views', { name: `view ${views++}`, ...content })
   const viewId = Number(view.body['id'])
   const { status, body } = await asPerson(person, 'POST', `/views/${viewId}/links`, { expires_in_days: 7 })
   return { status, token: String(body['token']), id: Number(body['id']), viewId }
@@ -415,6 +416,23 @@ t.test('a link reads only the contents of its view', async t => {
     t.match(await (await by(token, '/api/device/porch/annotations')).json(), shown, 'without the names of people')
     t.match((await by(token, '/api/device/porch')).headers.get('cache-control'), /^private/)
   }
+})
+
+t.test('a link to a dashboard reads what its panels show, also after they were changed', async t => {
+  const value = (...devices: string[]) => ({ kind: 'value', devices, metrics: ['temperature'] })
+  const { token, viewId } = await linkTo([value('porch', 'attic', 'gone')])
+  const shared = (await (await by(token, '/v1/auth/shared-view')).json()) as { panels: object[] }
+  t.match(shared, { address: `/dashboard/${viewId}`, panels: [value('porch', 'attic', 'gone')] })
+  const statuses = async () => {
+    const paths = ['/api/latest/porch', '/api/latest/cellar', '/api/latest/attic', '/api/fleet', '/api/fleet/map']
+    return await Promise.all(paths.map(path => statusOf(token, path)))
+  }
+  t.strictSame(await statuses(), [200, 403, 403, 403, 403])
+  const panels = [value('cellar'), { kind: 'list', tags: ['site:berlin'] }]
+  t.equal((await asPerson(ada, 'PATCH', `/views/${viewId}`, { panels })).status, 200)
+  t.strictSame(await statuses(), [403, 200, 403, 200, 403])
+  t.equal((await asPerson(ada, 'PATCH', `/views/${viewId}`, { panels: [{ kind: 'map' }] })).status, 200)
+  t.strictSame(await statuses(), [403, 403, 403, 403, 200])
 })
 
 t.test('a link changes nothing and opens no other interface', async t => {

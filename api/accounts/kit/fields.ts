@@ -170,12 +170,14 @@ export function listOf<Word extends string>(words: readonly Word[], { default: u
     })
 }
 
-/** Reports the first issue of the schema. */
+/** Reports the first issue of the schema, with its place inside the field. */
 export function checkedBy<Value>(schema: z.ZodType<Value>) {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' })
   const convert = (input: unknown): Converted<Value> => {
     const parsed = schema.safeParse(input)
-    return parsed.success ? { value: parsed.data } : failValue(parsed.error.issues[0]?.message ?? 'is invalid')
+    if (parsed.success) return { value: parsed.data }
+    const { path = [], message = 'is invalid' } = parsed.error.issues[0] ?? {}
+    return failValue([...path.map(String), message].join(' '))
   }
   return field<Value>(convert, json)
 }

@@ -4,9 +4,8 @@ import { FleetMap } from '../../../query/live/fleet-shape.ts'
 import type { Live } from '../../../query/live/live.ts'
 import type { ReadOperation } from '../../http/status-operations.ts'
 import type { ReadAccess } from '../read-access.ts'
-import { refuse } from '../read-answers.ts'
 import { jsonRead } from '../read-operation.ts'
-import { wholeFleet } from '../read-subjects.ts'
+import { mappedFleet } from '../read-subjects.ts'
 import { fleetAnswer, membersText } from './fleet-answer.ts'
 import { MapQuery } from './fleet-parameters.ts'
 import { listedOf } from './listed.ts'
@@ -29,10 +28,9 @@ export function mapOperation(access: ReadAccess, { live, nowMs }: MapOptions): R
     path: '/fleet/map',
     name: 'read_fleet_map',
     summary: 'Where the devices are, counted by state',
-    subject: wholeFleet,
+    subject: mappedFleet,
     parameters: { query: MapQuery },
     answer: FleetMap.meta({ id: 'FleetMap' }),
-    handle: (fleet, request, reply) =>
-      fleet.hidesPlaces === true ? refuse(reply, 'DEVICE_MISMATCH') : answer(fleet, request, reply),
+    handle: answer,
   })
 }

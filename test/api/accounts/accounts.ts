@@ -525,6 +525,50 @@ t.test('views are saved, renamed, made the start page and removed, each with an 
   t.strictSame(texts, ['view.add North', 'view.add cellar', 'view.change Cellar', 'view.remove Cellar'])
 })
 
+t.test('a dashboard is saved with its panels, which its owner changes, within bounds', async t => {
+  const { id, call, list } = await openAccount('dora@views.example')
+  const value = { kind: 'value', title: 'Porch', width: 1, devices: ['porch'], metrics: ['temperature'] }
+  const saved = await call('POST', '', {
+    name: 'Home',
+    panels: [value, { kind: 'map', tags: ['site:*'] }],
+    is_start: true,
+  })
+  const address = `/dashboard/${saved.body['id']}`
+  const usual = { title: '', width: 2, devices: [], metrics: [], range: '24h', search: '' }
+  const [first, second] = [
+    { ...usual, ...value, tags: [] },
+    { ...usual, kind: 'map', tags: ['site:*'] },
+  ]
+  t.match(saved, { status: 201, body: { address, is_start: true } })
+  t.strictSame(saved.body['panels'], [first, second])
+  t.equal((await service.accounts.find(id))?.startAddress, address)
+  const panels = [second, first]
+  t.strictSame((await call('PATCH', `/${saved.body['id']}`, { panels })).body['panels'], panels, 'in their new order')
+  t.match(await call('PATCH', `/${saved.body['id']}`, { name: 'House' }), { body: { name: 'House', address, panels } })
+  const page = await call('POST', '', { name: 'Porch', address: '/device/porch' })
+  t.match(await list(), { 0: { panels }, 1: { panels: null } }, 'a view of a page has none')
+  const made = await call('PATCH', `/${page.body['id']}`, { panels: [first] })
+  t.match(made, { status: 200, body: { address: `/dashboard/${page.body['id']}`, panels: [first] } })
+
+  const many = (count: number) => Array.from({ length: count }, (_, place) => `porch ${place}`)
+  for (const [panel, reason] of [
+    [[], 'Too small: expected array to have >=1 items'],
+    [Array(13).fill(first), 'Too big: expected array to have <=12 items'],
+    [[{ ...first, kind: 'pie' }], '0 kind Invalid option'],
+    [[first, { ...first, title: 'x'.repeat(81) }], '1 title must have at most 80 characters'],
+    [[{ ...first, title: 'a\u0000' }], '0 title must not contain control characters'],
+    [[{ ...first, width: 5 }], '0 width Too big'],
+    [[{ ...first, metrics: [] }], '0 needs a device and a metric for value'],
+    [[{ ...first, devices: many(9) }], '0 devices Too big'],
+    [[{ ...first, devices: many(3), metrics: ['a', 'b', 'c'] }], '0 has more than 8 pairs'],
+    [[{ ...second, tags: ['site'] }], '0 tags 0 must be a key'],
+    [Array(12).fill({ ...first, devices: many(8).map(name => name.repeat(20)) }), 'are too long together'],
+  ] as const) {
+    const { status, body } = await call('POST', '', { name: 'a', panels: panel })
+    t.match([status, JSON.stringify(body)], [422, new RegExp(`Value error, ${reason}`)], reason)
+  }
+})
+
 t.test("an invalid view is rejected, another owner's is unknown, and an account has a limit", async t => {
   const { call, list } = await openAccount('carol@views.example')
   const eve = await openAccount('eve@views.example')
@@ -533,7 +577,7 @@ t.test("an invalid view is rejected, another owner's is unknown, and an account 
   t.match(await call('DELETE', `/${hers['id']}`), { status: 404 })
   t.match(await eve.list(), { length: 1, 0: { name: 'Roof', is_start: false } })
   const named = [' ', 'x'.repeat(101), 'a\u0000'].map(name => ({ name, address: '/' }))
-  for (const body of [{}, ...named, ...['//evil.example', 7].map(address => ({ name: 'a', address }))])
+  for (const body of [{}, { name: 'a' }, ...named, ...['//evil.example', 7].map(address => ({ name: 'a', address }))])
     t.match(await call('POST', '', body), { status: 422 }, JSON.stringify(body))
   for (let at = 0; at < viewsPerAccountMax; at++)
     t.equal((await call('POST', '', { name: `view ${at}`, address: '/' })).status, 201)

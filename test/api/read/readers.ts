@@ -8,6 +8,7 @@ import { viewReader } from '../../../api/read/view-reader.ts'
 import { createAuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import { createScopeCheck } from '../../../auth/devices/device-scope.ts'
+import type { Panel } from '../../../auth/views/panel.ts'
 import { closing } from '../../support/databases.ts'
 import { basic } from '../../support/service.ts'
 
@@ -95,3 +96,40 @@ t.test('a view reads a device by its number, while its owner has it', async t =>
   for (const name of ['roof', 'safe', 'none']) t.equal(reader.device(name), undefined, name)
   t.equal(reader.fleet, undefined)
 })
+
+t.test(
+  'a link to a dashboard reads the devices of its panels, lists of the listed ones and places of the mapped ones',
+  async t => {
+    const panel: Panel = {
+      kind: 'value',
+      title: '',
+      width: 1,
+      devices: [],
+      metrics: [],
+      range: '24h',
+      tags: [],
+      search: '',
+    }
+    const readerOf = (...more: Partial<Panel>[]) =>
+      viewReader(devices, ofOwner, {
+        address: '/dashboard/1',
+        devices: [1, 5],
+        panels: more.map(one => ({ ...panel, ...one })),
+      })
+    const values = readerOf({})
+    t.equal(values.device('porch')?.number, 1)
+    for (const name of ['roof', 'safe', 'none']) t.equal(values.device(name), undefined, name)
+    t.strictSame([values.fleet, values.mapped], [undefined, null])
+    t.equal(readerOf({ kind: 'findings', devices: ['porch'] }).fleet, undefined, 'findings of a device')
+    t.strictSame(names(readerOf({ kind: 'findings' }).fleet?.all()), ['porch', 'roof', 'shed', 'cellar'])
+    const both = readerOf(
+      { kind: 'list', search: 'garden' },
+      { kind: 'list', tags: ['room:attic'] },
+      { kind: 'map', tags: ['site:north'], search: 'door' },
+    )
+    t.strictSame(names(both.fleet?.all()), ['roof', 'shed'])
+    t.equal(both.fleet !== undefined && isWhole(both.fleet), false)
+    t.strictSame(names(both.mapped?.all()), ['porch'])
+    t.equal(both.listed, undefined)
+  },
+)

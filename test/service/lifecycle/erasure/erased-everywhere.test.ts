@@ -36,8 +36,9 @@ const allowed = [
   ...['name', 'slug', 'symbol', 'location_short', 'location_desc', 'tags'].map(column => `devices.${column}`),
   // The report of the erase, and the audit log.
   ...['erase_jobs.name', 'erase_jobs.symbols', 'audit.subject', 'audit.details'],
-  // Rules and silences list devices by name. Saved views have the name in their address.
-  ...['alert_rules.selector', 'alert_silences.selector', 'saved_views.address'],
+  // Rules and silences list devices by name. Saved views have the name in their address or in a panel.
+  ...['alert_rules.selector', 'alert_silences.selector'],
+  ...['saved_views.address', 'saved_views.panels'],
 ]
 
 const readingsOfDevice = `/api/readings/NAME?start=${Date.now() - 86_400_000}`
