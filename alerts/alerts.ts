@@ -17,7 +17,7 @@ import type { ReadAlertReadings } from './core/readings.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from './delivery/delivery.ts'
 import { kindOf } from './delivery/kinds/kinds.ts'
 import type { BatteryDays } from './engine/battery-days.ts'
-import { createEngineHost, type EngineHostState } from './engine/engine-host.ts'
+import { EngineHost, type EngineHostOptions, type EngineHostState } from './engine/engine-host.ts'
 import type { TakenReadings } from './engine/packed-readings.ts'
 import type { Coverage } from './engine/rule-coverage.ts'
 import type { UnusualShifts } from './engine/unusual-hours.ts'
@@ -134,7 +134,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
   const alerts = createAlertList({ ...shared, changed: listeners.changed })
   const sweep = createAlertSweep(shared)
   const mails = openErasedMails({ ...shared, removeMails: options.removeMails })
-  const host = createEngineHost({
+  const host = new EngineHost({
     ...options,
     async readRules() {
       const all = await rules.all()
@@ -146,26 +146,19 @@ export function openAlerts(options: AlertsOptions): Alerts {
       await rules.disable(rule, 'alerts')
       await options.noteSetAside(rule, error)
     },
-    store: {
-      readRow: () => readEngineRow(pool),
-      readPairs: () => readPairs(pool),
-      async apply({ evaluatedUntilMs, ...batch }) {
-        const { alertIds, unknownRules } = await applyTransitions(pool, {
-          ...shared,
-          ...batch,
-          ...(evaluatedUntilMs === undefined ? {} : { evaluatedUntilMs }),
-          nowMs: nowMs(),
-          groupValueOf: (rule, device) => groupValueOf(groupKeys.get(rule) ?? null, device),
-        })
+    store: createEngineStore(shared, {
+      groupValueOf: (rule, device) => groupValueOf(groupKeys.get(rule) ?? null, device),
+      committed(alertIds) {
         listeners.changed(alertIds)
         outbox.wake()
-        return { unknownRules }
       },
-      writeEvaluatedUntil: evaluatedUntilMs => writeEvaluatedUntil(pool, { evaluatedUntilMs, requireLead }),
-    },
+    }),
   })
-  rules.onChange(host.rulesChanged)
-  options.onStored(readings => host.take(readings, readings.place?.receiptMs ?? nowMs()), host.missed)
+  rules.onChange(() => host.rulesChanged())
+  options.onStored(
+    readings => host.take(readings, readings.place?.receiptMs ?? nowMs()),
+    () => host.missed(),
+  )
   const preview = createPreview({ ...shared, readings: options.readings, silenceOf: live.silenceOf })
   return {
     rules,
@@ -175,13 +168,13 @@ export function openAlerts(options: AlertsOptions): Alerts {
     deliveries: delivery.deliveries,
     unsubscribing: delivery.unsubscribing,
     preview: withOwner(preview, options.learnOwner),
-    coverageOf: host.coverageOf,
+    coverageOf: rule => host.coverageOf(rule),
     onAlert: listeners.onAlert,
     async forgetErased(erased) {
       await host.eraseValues(erased.numbers, erased.metric, () => forgetErased(shared, erased).then(listeners.changed))
       await mails.removeEverywhere()
     },
-    meter: { engine: host.state, givenUp: outbox.givenUp, delivery: delivery.meter },
+    meter: { engine: () => host.state(), givenUp: outbox.givenUp, delivery: delivery.meter },
     async close() {
       await preview.close()
       await host.close()
@@ -193,6 +186,29 @@ export function openAlerts(options: AlertsOptions): Alerts {
 
 const { groupWaitMs, groupIntervalMs, repeatMs } = bounds
 const usualWaits: Waits = { groupWaitMs, groupIntervalMs, repeatMs }
+
+interface EngineCommits {
+  groupValueOf: (rule: number, device: number) => string
+  committed: (alertIds: readonly number[]) => void
+}
+
+function createEngineStore(
+  shared: Pick<AlertsOptions, 'pool' | 'nowMs' | 'feed' | 'requireLead'> & { waits: Waits },
+  { groupValueOf, committed }: EngineCommits,
+): EngineHostOptions['store'] {
+  const { pool, nowMs, requireLead } = shared
+  return {
+    readRow: () => readEngineRow(pool),
+    readPairs: () => readPairs(pool),
+    async apply({ evaluatedUntilMs, ...batch }) {
+      const until = evaluatedUntilMs === undefined ? {} : { evaluatedUntilMs }
+      const applied = await applyTransitions(pool, { ...shared, ...batch, ...until, nowMs: nowMs(), groupValueOf })
+      committed(applied.alertIds)
+      return { unknownRules: applied.unknownRules }
+    },
+    writeEvaluatedUntil: evaluatedUntilMs => writeEvaluatedUntil(pool, { evaluatedUntilMs, requireLead }),
+  }
+}
 
 /** The caller has checked the owner's permissions. */
 function withOwner(preview: Preview, learnOwner: AlertsOptions['learnOwner']): Preview {

@@ -2,7 +2,6 @@
 
 import type { DeviceSilence } from '../../query/live/silence.ts'
 
-/** Columns of a row of `facts`: five numbers a device. */
 export interface DeviceFacts {
   readonly number: number
   /** Time of the newest reading by the device's clock, epoch microseconds; NaN without one. */
@@ -13,16 +12,6 @@ export interface DeviceFacts {
   readonly lateSeconds: number
   /** Age up to which it is as expected. */
   readonly freshSeconds: number
-}
-
-export const factsLength = 5
-
-export function packFacts(devices: readonly DeviceFacts[]): Float64Array<ArrayBuffer> {
-  const packed = new Float64Array(devices.length * factsLength)
-  devices.forEach(({ number, seenUs, lastMs, lateSeconds, freshSeconds }, index) => {
-    packed.set([number, seenUs, lastMs, lateSeconds, freshSeconds], index * factsLength)
-  })
-  return packed
 }
 
 /**

@@ -51,5 +51,5 @@ export function startEngineThread({ onMessage, onError }: EngineHandleOptions): 
 
 function buffersOf(command: EngineCommand): ArrayBuffer[] {
   if (command.kind !== 'readings' && command.kind !== 'replay') return []
-  return [command.packed.numbers.buffer]
+  return [command.packed.buffer]
 }

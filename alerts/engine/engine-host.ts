@@ -20,28 +20,6 @@ export interface EngineHostOptions
   readonly disableRule: (rule: number, error: Error) => Promise<void>
 }
 
-export interface EngineHost {
-  /** Readings that became durable. */
-  take(readings: TakenReadings, receiptMs: number): void
-  /** Some did that were not passed on. */
-  missed(): void
-  /** Rules have changed. */
-  rulesChanged(): void
-  /** Changes that are not committed yet. */
-  backlog(): number
-  /** Undefined while this process does not evaluate it. */
-  coverageOf(rule: number): Coverage | undefined
-  /** True where the pairs of the rule fit, in place of an earlier version of the rule. */
-  hasRoomFor(rule: SelectingRule, before: number | undefined): boolean
-  state(): EngineHostState
-  /**
-   * Removes values of erased devices, or of one metric, from memory, and then by `eraseStored` from PostgreSQL. Repeats both if
-   * evaluation has restarted meanwhile, since a restart reads stored values.
-   */
-  eraseValues(devices: readonly number[], metric: string | null, eraseStored: () => Promise<void>): Promise<void>
-  close(): Promise<void>
-}
-
 export interface EngineHostState {
   readonly isLive: boolean
   readonly pairs: number
@@ -60,22 +38,7 @@ const lookEveryMs = 1000
 /** A replay of stored readings takes seconds. */
 const retryMs = 100
 
-export function createEngineHost(options: EngineHostOptions): EngineHost {
-  const host = new Host(options)
-  return {
-    take: (readings, receiptMs) => host.take(readings, receiptMs),
-    missed: () => host.missed(),
-    rulesChanged: () => host.rulesChanged(),
-    backlog: () => host.backlog(),
-    coverageOf: rule => host.coverageOf(rule),
-    hasRoomFor: (rule, before) => host.hasRoomFor(rule, before),
-    state: () => host.state(),
-    eraseValues: (devices, metric, eraseStored) => host.eraseValues(devices, metric, eraseStored),
-    close: () => host.close(),
-  }
-}
-
-class Host {
+export class EngineHost {
   readonly #options: EngineHostOptions
   readonly #closing = new AbortController()
   readonly #known: KnownRules
@@ -99,10 +62,12 @@ class Host {
     this.#look()
   }
 
+  /** Readings that became durable. */
   take(readings: TakenReadings, receiptMs: number): void {
     this.#run?.take(readings, receiptMs)
   }
 
+  /** Some readings were not passed on. */
   missed(): void {
     this.#run?.missed()
   }
@@ -112,14 +77,17 @@ class Host {
     this.#look()
   }
 
+  /** Changes that are not committed yet. */
   backlog(): number {
     return this.#run?.backlog ?? 0
   }
 
+  /** Undefined while this process does not evaluate the rule. */
   coverageOf(rule: number): Coverage | undefined {
     return this.#known.coverage.of(rule)
   }
 
+  /** True where the pairs of the rule fit, in place of an earlier version of the rule. */
   hasRoomFor(rule: SelectingRule, before: number | undefined): boolean {
     return this.#known.coverage.hasRoomFor(rule, before)
   }
@@ -137,6 +105,10 @@ class Host {
     }
   }
 
+  /**
+   * Removes values of erased devices, or of one metric, from memory, and then by `eraseStored` from PostgreSQL. Repeats both if
+   * evaluation has restarted meanwhile, since a restart reads stored values.
+   */
   async eraseValues(
     devices: readonly number[],
     metric: string | null,

@@ -3,6 +3,7 @@
 import type { EndReason, Observation } from '../core/observation.ts'
 import type { PairState } from '../core/pair.ts'
 import type { Transition } from '../store/apply.ts'
+import type { DeviceFacts } from './device-facts.ts'
 import type { EngineRule } from './engine-rule.ts'
 import type { PackedReadings } from './packed-readings.ts'
 import type { Replay } from './value-watch.ts'
@@ -20,18 +21,17 @@ export type EngineCommand =
   | {
       readonly kind: 'cover'
       readonly id: number
-      readonly devices: Int32Array
-      readonly series?: Int32Array | undefined
+      readonly devices: readonly number[]
+      readonly series?: readonly number[] | undefined
     }
   | {
       readonly kind: 'uncover'
       readonly id: number
-      readonly devices: Int32Array
+      readonly devices: readonly number[]
       readonly reason: EndReason
       readonly nowMs: number
     }
-  /** In the form of `packFacts`. */
-  | { readonly kind: 'devices'; readonly facts: Float64Array }
+  | { readonly kind: 'devices'; readonly facts: readonly DeviceFacts[] }
   | { readonly kind: 'restore'; readonly pairs: readonly RestoredPair[] }
   /** Readings that were taken. All that came up to `untilMs` was posted. */
   | { readonly kind: 'readings'; readonly packed: PackedReadings; readonly untilMs: number }
@@ -70,6 +70,7 @@ export interface EngineState {
 }
 
 export type EngineMessage =
-  | { readonly kind: 'state'; readonly state: EngineState; readonly readings: number }
+  /** The answer to `readings`, with the bytes of these. */
+  | { readonly kind: 'state'; readonly state: EngineState; readonly bytes: number }
   | { readonly kind: 'transitions'; readonly transitions: readonly Transition[]; readonly state: EngineState }
   | { readonly kind: 'pong'; readonly id: number }

@@ -173,8 +173,7 @@ export class EngineRun {
       this.#thread.post({ kind: 'readings', packed, untilMs: this.#receivedMs })
       isSent = true
     }
-    const packed = { count: 0, numbers: new Float64Array(0) }
-    if (!isSent) this.#thread.post({ kind: 'readings', packed, untilMs: this.#receivedMs })
+    if (!isSent) this.#thread.post({ kind: 'readings', packed: new Float64Array(0), untilMs: this.#receivedMs })
   }
 
   #receive(message: EngineMessage): void {
@@ -182,7 +181,7 @@ export class EngineRun {
     this.#state = message.state
     if (message.kind === 'transitions') this.#writer?.write(message.transitions, message.state.untilMs)
     else {
-      this.#intake.answered(message.readings)
+      this.#intake.answered(message.bytes)
       this.#writer?.evaluated(message.state.untilMs)
     }
   }

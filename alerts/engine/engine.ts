@@ -1,6 +1,5 @@
 /** Runs the evaluation by messages: commands in, batches of transitions out. Two batches may be in flight. */
 
-import { factsLength } from './device-facts.ts'
 import type { EngineCommand, EngineMessage, EngineState } from './engine-messages.ts'
 import { Evaluator } from './evaluator.ts'
 import { PackedReader } from './packed-readings.ts'
@@ -40,7 +39,7 @@ export class Engine {
     handle(command)
     this.postTransitions()
     if (command.kind !== 'readings') return
-    this.#options.post({ kind: 'state', state: this.#state(), readings: command.packed.count })
+    this.#options.post({ kind: 'state', state: this.#state(), bytes: command.packed.byteLength })
   }
 
   post(message: EngineMessage): void {
@@ -98,7 +97,9 @@ function createHandlers(engine: Engine, evaluator: Evaluator): Handlers {
     removeRule: ({ id, reason, nowMs }) => evaluator.removeRule(id, reason, nowMs),
     cover: ({ id, devices, series }) => evaluator.cover(id, devices, series),
     uncover: ({ id, devices, reason, nowMs }) => evaluator.uncover(id, devices, reason, nowMs),
-    devices: ({ facts }) => takeFacts(evaluator, facts),
+    devices({ facts }) {
+      for (const each of facts) evaluator.setDevice(each)
+    },
     restore({ pairs }) {
       for (const { rule, device, state } of pairs) evaluator.restore(rule, device, state)
     },
@@ -119,17 +120,5 @@ function createHandlers(engine: Engine, evaluator: Evaluator): Handlers {
     flush: () => engine.postTransitions(true),
     ping: ({ id }) => engine.post({ kind: 'pong', id }),
     stop: () => undefined,
-  }
-}
-
-function takeFacts(evaluator: Evaluator, facts: Float64Array): void {
-  for (let at = 0; at < facts.length; at += factsLength) {
-    evaluator.setDevice({
-      number: facts[at] as number,
-      seenUs: facts[at + 1] as number,
-      lastMs: facts[at + 2] as number,
-      lateSeconds: facts[at + 3] as number,
-      freshSeconds: facts[at + 4] as number,
-    })
   }
 }

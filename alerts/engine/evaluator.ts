@@ -47,7 +47,7 @@ export class Evaluator {
   }
 
   /** Devices that the rule covers already keep their state. `series`: the device's series of the rule's metric. */
-  cover(id: number, devices: Int32Array, series?: Int32Array): void {
+  cover(id: number, devices: readonly number[], series?: readonly number[]): void {
     const rule = this.#covered.rule(id)
     if (rule === undefined) return
     devices.forEach((device, index) => {
@@ -62,7 +62,7 @@ export class Evaluator {
     return pair
   }
 
-  uncover(id: number, devices: Int32Array, reason: EndReason, nowMs: number): void {
+  uncover(id: number, devices: readonly number[], reason: EndReason, nowMs: number): void {
     for (const device of devices) {
       const pair = this.#covered.find(id, device)
       if (pair !== undefined) this.#removePair(pair, reason, nowMs)

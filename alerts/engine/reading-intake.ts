@@ -10,8 +10,7 @@ export class ReadingIntake {
   readonly #buffer = new ReadingsBuffer()
   readonly #held: PackedReadings[] = []
   #heldBytes = 0
-  /** Bytes of each lot that is on its way, in the order of their answers. */
-  readonly #unanswered: number[] = []
+  /** Of readings that the thread has not evaluated yet. */
   #unansweredBytes = 0
   #dropped = 0
   #hasDropped = false
@@ -58,17 +57,15 @@ export class ReadingIntake {
   *take(): Generator<PackedReadings> {
     this.hold()
     for (let packed = this.#held.shift(); packed !== undefined; packed = this.#held.shift()) {
-      const bytes = packed.numbers.byteLength
-      this.#heldBytes -= bytes
-      this.#unansweredBytes += bytes
-      this.#unanswered.push(bytes)
+      this.#heldBytes -= packed.byteLength
+      this.#unansweredBytes += packed.byteLength
       yield packed
     }
   }
 
-  /** The oldest lot, unless it was an empty one, which is sent without the intake. */
-  answered(count: number): void {
-    if (count > 0) this.#unansweredBytes -= this.#unanswered.shift() ?? 0
+  /** The thread has evaluated so many bytes. */
+  answered(bytes: number): void {
+    this.#unansweredBytes -= bytes
   }
 
   /** Time of the oldest reading that is here, by the number of its device, epoch microseconds. */

@@ -46,7 +46,7 @@ export class RuleCoverage {
   readonly #devices: AlertDevices
   readonly #limits: PairLimits
   /** How many rules cover a device, by its number. */
-  #counts = new Uint32Array(1024)
+  readonly #counts = new Map<number, number>()
   #pairCount = 0
   readonly #owners = new Map<number | null, OwnedPairs>()
   /** Pairs of ordinary accounts. */
@@ -64,7 +64,7 @@ export class RuleCoverage {
 
   /** Cheap enough for each reading. */
   covers(device: number): boolean {
-    return (this.#counts[device] ?? 0) > 0
+    return this.#counts.has(device)
   }
 
   of(id: number): Coverage | undefined {
@@ -213,12 +213,9 @@ export class RuleCoverage {
     const owned = this.#owners.get(owner) ?? this.#learn(owner)
     owned.count += by
     if (owned.isOrdinary) this.#ordinaryCount += by
-    if (number >= this.#counts.length) {
-      const after = new Uint32Array(Math.max(number + 1, 2 * this.#counts.length))
-      after.set(this.#counts)
-      this.#counts = after
-    }
-    this.#counts[number] = (this.#counts[number] as number) + by
+    const count = (this.#counts.get(number) ?? 0) + by
+    if (count === 0) this.#counts.delete(number)
+    else this.#counts.set(number, count)
     this.#pairCount += by
   }
 }

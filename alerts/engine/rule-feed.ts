@@ -5,7 +5,7 @@ import { metricOf } from '../core/condition.ts'
 import type { AlertDevices } from '../core/devices.ts'
 import type { EndReason } from '../core/observation.ts'
 import type { Rule } from '../core/rule.ts'
-import { deviceFactsOf, packFacts } from './device-facts.ts'
+import { deviceFactsOf } from './device-facts.ts'
 import type { EngineHandle } from './engine-handle.ts'
 import { customColumn, customSeriesOf, engineRuleOf } from './engine-rule.ts'
 import type { ReadingIntake } from './reading-intake.ts'
@@ -39,23 +39,22 @@ export class RuleFeed {
   coverage(rule: Rule, { added, removed, reason }: CoverageChange): void {
     const { thread, nowMs } = this.#options
     const { id } = rule
-    if (removed.length > 0)
-      thread.post({ kind: 'uncover', id, devices: Int32Array.from(removed), reason, nowMs: nowMs() })
+    if (removed.length > 0) thread.post({ kind: 'uncover', id, devices: removed, reason, nowMs: nowMs() })
     if (added.length === 0) return
-    thread.post({ kind: 'cover', id, devices: Int32Array.from(added), series: this.#seriesOf(rule, added) })
+    thread.post({ kind: 'cover', id, devices: added, series: this.#seriesOf(rule, added) })
   }
 
-  #seriesOf(rule: Rule, devices: readonly number[]): Int32Array | undefined {
+  #seriesOf(rule: Rule, devices: readonly number[]): readonly number[] | undefined {
     if (engineRuleOf(rule).column !== customColumn) return undefined
     const metric = metricOf(rule.condition) as string
-    return Int32Array.from(devices, number => customSeriesOf(this.#options.devices, number, metric))
+    return devices.map(number => customSeriesOf(this.#options.devices, number, metric))
   }
 
   /** A device may have got a series for the rule's metric. */
   series(rule: Rule, devices: readonly number[]): void {
     const series = this.#seriesOf(rule, devices)
     if (series === undefined) return
-    this.#options.thread.post({ kind: 'cover', id: rule.id, devices: Int32Array.from(devices), series })
+    this.#options.thread.post({ kind: 'cover', id: rule.id, devices, series })
   }
 
   /** How long these may be silent, as it is known now. */
@@ -67,7 +66,7 @@ export class RuleFeed {
       const facts = numbers.slice(from, from + factsPerMessage).flatMap(number => {
         return deviceFactsOf(number, live.silenceOf(number), { nowMs: now, queuedUs: queued.get(number) }) ?? []
       })
-      thread.post({ kind: 'devices', facts: packFacts(facts) })
+      thread.post({ kind: 'devices', facts })
     }
   }
 }

@@ -130,7 +130,7 @@ function evaluatorOf(
   alerting: readonly number[],
 ): Evaluator {
   const evaluator = new Evaluator()
-  const covered = Int32Array.from(new Set([...alerting, ...devices.map(({ number }) => number)]))
+  const covered = [...new Set([...alerting, ...devices.map(({ number }) => number)])]
   const column = isOfValues(rule) ? 0 : noColumn
   for (const [id, core] of cores.entries()) {
     evaluator.setRule({ id, version: 1, core, severity: 'info', metric: null, column })

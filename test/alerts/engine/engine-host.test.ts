@@ -6,7 +6,7 @@ import type { Fact } from '../../../alerts/core/fact.ts'
 import { idlePair } from '../../../alerts/core/pair.ts'
 import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
 import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
-import { createEngineHost, type EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
+import { EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
 import { lastFullHourMs } from '../../../alerts/engine/hourly.ts'
 import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
@@ -85,7 +85,7 @@ async function createWorld(t: Test) {
   type Started = Partial<EngineHostOptions> & Partial<Pick<EngineHostOptions['store'], 'readPairs'>>
   function start({ readPairs, ...more }: Started = {}): EngineHost {
     const lead = { isLeading: true }
-    const host = createEngineHost({
+    const host = new EngineHost({
       log: silentLog,
       nowMs: Date.now,
       leads: () => lead.isLeading,
@@ -106,7 +106,7 @@ async function createWorld(t: Test) {
       store: { ...storeOf(shared, lead), ...(readPairs === undefined ? {} : { readPairs }) },
       ...more,
     })
-    rules.onChange(host.rulesChanged)
+    rules.onChange(() => host.rulesChanged())
     hosts.push({ host, lead })
     return host
   }

@@ -1,6 +1,5 @@
 import { test } from 'tap'
 import { Condition } from '../../../alerts/core/condition.ts'
-import { packFacts } from '../../../alerts/engine/device-facts.ts'
 import { Engine } from '../../../alerts/engine/engine.ts'
 import type { EngineMessage } from '../../../alerts/engine/engine-messages.ts'
 import { noColumn } from '../../../alerts/engine/engine-rule.ts'
@@ -19,12 +18,11 @@ test('a second lot in flight has to be full', async t => {
     kind: 'rule',
     rule: { id: 1, version: 1, core, severity: 'info', metric: null, column: noColumn },
   })
-  engine.take({ kind: 'cover', id: 1, devices: Int32Array.from(numbers) })
+  engine.take({ kind: 'cover', id: 1, devices: numbers })
   const facts = numbers.map(number => ({ number, seenUs: 0, lastMs: 0, lateSeconds: 10, freshSeconds: 0 }))
-  engine.take({ kind: 'devices', facts: packFacts(facts) })
+  engine.take({ kind: 'devices', facts })
   const look = (untilMs: number) => {
-    const empty = { count: 0, numbers: new Float64Array(0) }
-    engine.take({ kind: 'readings', packed: empty, untilMs })
+    engine.take({ kind: 'readings', packed: new Float64Array(0), untilMs })
   }
   look(20_000)
   look(20_100)

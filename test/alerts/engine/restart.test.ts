@@ -59,7 +59,7 @@ function startEngine(disk: ReturnType<typeof createDisk>, stored: readonly Came[
   engine.take({ kind: 'outage', isOut: true, nowMs })
   for (const rule of rules) {
     engine.take({ kind: 'rule', rule })
-    engine.take({ kind: 'cover', id: rule.id, devices: Int32Array.from(devices) })
+    engine.take({ kind: 'cover', id: rule.id, devices: devices })
   }
   engine.take({ kind: 'restore', pairs: [...disk.pairs.values()] })
   const fromMs = disk.untilMs - slackMs
@@ -68,7 +68,7 @@ function startEngine(disk: ReturnType<typeof createDisk>, stored: readonly Came[
   engine.take({ kind: 'replay', packed: pack(inOrder, () => nowMs), warmBeforeUs: fromMs * 1000 })
   for (const device of devices) {
     const lastMs = Math.max(...stored.filter(came => came.device === device).map(({ timeMs }) => timeMs))
-    const facts = Float64Array.of(device, lastMs * 1000, lastMs, 600, 120)
+    const facts = [{ number: device, seenUs: lastMs * 1000, lastMs, lateSeconds: 600, freshSeconds: 120 }]
     if (Number.isFinite(lastMs)) engine.take({ kind: 'devices', facts })
   }
   engine.take({ kind: 'outage', isOut: false, nowMs })
