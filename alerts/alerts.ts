@@ -7,30 +7,25 @@ import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import type { Live } from '../query/live/live.ts'
 import type { Log } from '../store/log.ts'
 import type { Transaction } from '../store/postgres/transaction.ts'
-import { createAlertListeners } from './alert-listeners.ts'
 import type { AlertRow } from './core/alert.ts'
 import { bounds, type Waits } from './core/bounds.ts'
-import type { AlertDevices } from './core/devices.ts'
-import type { Fact } from './core/fact.ts'
-import { groupValue } from './core/group-key.ts'
-import type { ReadAlertReadings } from './core/readings.ts'
+import type { Fact } from './core/condition.ts'
+import type { AlertDevices, ReadAlertReadings } from './core/devices.ts'
+import { groupValue } from './core/rule.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from './delivery/delivery.ts'
 import { kindOf } from './delivery/kinds/kinds.ts'
-import type { BatteryDays } from './engine/battery-days.ts'
 import { EngineHost, type EngineHostOptions, type EngineHostState } from './engine/engine-host.ts'
 import type { TakenReadings } from './engine/packed-readings.ts'
+import type { BatteryDays, UnusualShifts } from './engine/periodic-feeds.ts'
 import type { Coverage } from './engine/rule-coverage.ts'
-import type { UnusualShifts } from './engine/unusual-hours.ts'
 import { type ErasedDevices, forgetErased, openErasedMails } from './outbox/erased-devices.ts'
 import { createOutbox } from './outbox/outbox.ts'
 import { type AlertSilences, createAlertSilences } from './outbox/silence-rows.ts'
 import { createAlertSweep } from './outbox/sweep.ts'
 import { createPreview, type Preview } from './preview/preview.ts'
-import { type AlertList, createAlertList } from './store/alerts.ts'
+import { type AlertList, createAlertList, createAlertListeners } from './store/alerts.ts'
 import { applyTransitions } from './store/apply.ts'
-import type { WriteAudit } from './store/audit.ts'
-import { readEngineRow, writeEvaluatedUntil } from './store/engine-row.ts'
-import { readPairs } from './store/pairs.ts'
+import { readEngineRow, readPairs, writeEvaluatedUntil } from './store/pairs.ts'
 import { type AlertRules, createAlertRules } from './store/rules.ts'
 
 export interface AlertsOptions {
@@ -44,7 +39,6 @@ export interface AlertsOptions {
   leads: () => boolean
   /** For a transaction that only the leader may make. */
   requireLead: (transaction: Transaction) => Promise<void>
-  audit: WriteAudit
   /** Reports a rule to operators that was disabled because its evaluation threw. */
   noteSetAside: (rule: number, error: Error) => Promise<void>
   devices: AlertDevices
@@ -69,10 +63,7 @@ export interface AlertsOptions {
   unusualShifts: UnusualShifts
   /** The symbol of a metric's unit. */
   unitOf: (metric: string) => string | null
-  deliver: Omit<
-    DeliveryOptions,
-    'pool' | 'log' | 'nowMs' | 'timeZone' | 'publicUrl' | 'leads' | 'requireLead' | 'audit'
-  >
+  deliver: Omit<DeliveryOptions, 'pool' | 'log' | 'nowMs' | 'timeZone' | 'publicUrl' | 'leads' | 'requireLead'>
   removeMails: MailTransport['removeWritten']
   waits?: Partial<Waits>
   pairsMax?: number
@@ -108,10 +99,10 @@ interface AlertMeter {
 
 /** Synchronous, so that its listener is there before the first reading. */
 export function openAlerts(options: AlertsOptions): Alerts {
-  const { pool, log, nowMs, feed, leads, requireLead, audit, devices, publicUrl, timeZone, live } = options
+  const { pool, log, nowMs, feed, leads, requireLead, devices, publicUrl, timeZone, live } = options
   const waits: Waits = { ...usualWaits, ...options.waits }
   const { offsetMs } = createLocalTime(timeZone)
-  const shared = { pool, log, nowMs, feed, leads, requireLead, audit, publicUrl, timeZone, waits, offsetMs, devices }
+  const shared = { pool, log, nowMs, feed, leads, requireLead, publicUrl, timeZone, waits, offsetMs, devices }
   const delivery = createDelivery({ ...options.deliver, ...shared })
   const deviceOf = (number: number) => devices.byNumber(number)
   const groupValueOf = (groupBy: string | null, device: number) => groupValue(groupBy, deviceOf(device)?.tags ?? [])

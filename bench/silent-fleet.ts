@@ -66,7 +66,6 @@ function openFleet(pool: Parameters<typeof deliveryParts>[0], count: number): Al
     feed: noFeed,
     leads: () => true,
     requireLead: async () => undefined,
-    audit: options.audit,
     noteSetAside: async () => undefined,
     devices: {
       all: () => devices.values(),

@@ -1,6 +1,6 @@
 /** Finds the days that batteries have left from the fleet's insights. */
 
-import type { BatteryDays } from '../alerts/engine/battery-days.ts'
+import type { BatteryDays } from '../alerts/engine/periodic-feeds.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Insights as FleetInsights } from '../query/insights.ts'
 import { Insights } from '../query/shapes/insights.ts'

@@ -1,6 +1,6 @@
 /** Measures facts of the service for operators' rules. */
 
-import type { Fact } from '../alerts/core/fact.ts'
+import type { Fact } from '../alerts/core/condition.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { Questdb } from '../store/questdb/questdb.ts'

@@ -1,6 +1,6 @@
 /** Finds gauges that deviate from their usual values, as in `unusual`. */
 
-import type { UnusualShifts } from '../alerts/engine/unusual-hours.ts'
+import type { UnusualShifts } from '../alerts/engine/periodic-feeds.ts'
 import { shiftOf } from '../analytics/unusual/unusual.ts'
 import { type AnalysedMetrics, customMetrics } from '../api/read/custom-metrics.ts'
 import type { Devices } from '../auth/devices/devices.ts'

@@ -1,7 +1,6 @@
 /** Opens alerts: readings, registries and the live state feed them, accounts decide who receives them. */
 
 import { type Alerts, openAlerts } from '../alerts/alerts.ts'
-import { writeAudit } from '../auth/audit.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
@@ -65,7 +64,6 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     feed: nodes.feed,
     leads: nodes.leads,
     requireLead: nodes.requireLead,
-    audit: writeAudit,
     noteSetAside: (rule, error) => {
       const work = { kind: 'rule', id: String(rule), fault: faultOf(error.cause ?? error), atMs: clockMs() } as const
       return noteSetAside(store.postgres, work)

@@ -1,9 +1,49 @@
-/** Silences: for a time, or each week, alerts fire without notifications. */
+/** Silences: for a time, or in weekly windows of the service's time zone, alerts fire without notifications. */
 
 import { z } from 'zod'
 import { createSelection, type SelectableDevice, Selector } from '../../auth/devices/selector.ts'
 import { plainText } from '../../store/plain-text.ts'
-import { isInWindows, type WeeklyWindow, WeeklyWindows } from './silence-window.ts'
+
+const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time as 06:30')
+const windowsMax = 21
+
+export const WeeklyWindow = z
+  .strictObject({
+    days: z.array(z.int().min(1).max(7)).min(1).max(7).meta({ description: '1 is Monday, 7 is Sunday' }),
+    from: clock,
+    until: clock,
+  })
+  .meta({ description: 'Ends on the next day where `until` is not after `from`' })
+export type WeeklyWindow = z.infer<typeof WeeklyWindow>
+
+const WeeklyWindows = z.array(WeeklyWindow).min(1).max(windowsMax)
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+/** `localMs`: the moment that the local clock shows, as if it were UTC. */
+export function isInWindows(windows: readonly WeeklyWindow[], localMs: number): boolean {
+  const day = Math.floor(localMs / dayMs)
+  const minute = Math.floor((localMs - day * dayMs) / minuteMs)
+  return windows.some(window => isInWindow(window, weekday(day), minute))
+}
+
+function isInWindow({ days, from, until }: WeeklyWindow, day: number, minute: number): boolean {
+  const fromMinute = minuteOf(from)
+  const untilMinute = minuteOf(until)
+  if (fromMinute < untilMinute) return days.includes(day) && minute >= fromMinute && minute < untilMinute
+  const dayBefore = day === 1 ? 7 : day - 1
+  return (days.includes(day) && minute >= fromMinute) || (days.includes(dayBefore) && minute < untilMinute)
+}
+
+/** The weekday of a day number. Day 0 was a Thursday. */
+function weekday(day: number): number {
+  return ((((day + 3) % 7) + 7) % 7) + 1
+}
+
+function minuteOf(text: string): number {
+  return Number(text.slice(0, 2)) * 60 + Number(text.slice(3))
+}
 
 const time = z.iso.datetime({ offset: true })
 const reasonMax = 256
@@ -66,8 +106,6 @@ export function isActive(
   return weekly === null || isInWindows(weekly, atMs + offsetMs(atMs))
 }
 
-const minuteMs = 60_000
-
 /** When one that is active ends, or the horizon, whichever is sooner. */
 function endMs(silence: Silencing, nowMs: number, horizonMs: number, offsetMs: OffsetMs): number {
   const lastMs = Math.min(silence.untilMs, horizonMs)
@@ -82,13 +120,13 @@ function nextMinute(timeMs: number): number {
   return (Math.floor(timeMs / minuteMs) + 1) * minuteMs
 }
 
-export interface SilenceableAlert {
+interface SilenceableAlert {
   rule: { id: number; owner: number | null; selector: Selector | null }
   /** Undefined of one without a device, or whose device is removed. */
   device: SelectableDevice | undefined
 }
 
-export interface ActiveSilence {
+interface ActiveSilence {
   id: number
   /** When it ends, at most the horizon. */
   endsMs: number

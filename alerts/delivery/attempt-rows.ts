@@ -1,14 +1,13 @@
 /** Deliveries as their owners see them: lists, one with its attempts, and sending one again. */
 
 import type pg from 'pg'
+import { writeAudit } from '../../auth/audit.ts'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 import type { Attempt, Delivery, DeliveryDetails } from '../core/delivery.ts'
 import type { Message } from '../core/message.ts'
-import type { Owner } from '../core/outcome.ts'
-import type { WriteAudit } from '../store/audit.ts'
+import type { ChannelOutcome, Owner } from '../core/outcome.ts'
 import type { AttemptResult } from './attempt.ts'
 import type { ByHand } from './by-hand.ts'
-import type { ChannelOutcome } from './channel-outcome.ts'
 import { writtenText } from './kinds/email.ts'
 
 interface DeliveryFilter {
@@ -30,7 +29,6 @@ export interface AlertDeliveries {
 export interface AlertDeliveriesOptions {
   pool: pg.Pool
   byHand: ByHand
-  audit: WriteAudit
   /** Rate limit of sends by hand: false rejects this one. */
   takeToken: (who: Owner) => boolean
 }
@@ -54,7 +52,7 @@ const from = 'alert_notifications AS notification JOIN alert_channels AS channel
 /** Parameter 1: whether all deliveries are visible; parameter 2: their owner otherwise. */
 const seen = '($1 OR channel.owner = $2)'
 
-export function createDeliveries({ pool, byHand, audit, takeToken }: AlertDeliveriesOptions): AlertDeliveries {
+export function createDeliveries({ pool, byHand, takeToken }: AlertDeliveriesOptions): AlertDeliveries {
   async function find(who: Owner, id: string): Promise<(DeliveryRow & { message: Message }) | undefined> {
     const text = `SELECT ${columns}, message FROM ${from} WHERE ${seen} AND notification.id = $3`
     return (await pool.query<DeliveryRow & { message: Message }>(text, [who.all, who.account, id])).rows[0]
@@ -83,7 +81,7 @@ export function createDeliveries({ pool, byHand, audit, takeToken }: AlertDelive
       if (row === undefined) return { ok: false, code: 'DELIVERY_UNKNOWN' }
       if (!takeToken(who)) return { ok: false, code: 'TOO_MANY_REQUESTS' }
       await inTransaction(pool, { stepMs }, async transaction => {
-        await audit(transaction, { actor, action: 'alert-delivery.replay', subject: `alert notification ${id}` })
+        await writeAudit(transaction, { actor, action: 'alert-delivery.replay', subject: `alert notification ${id}` })
       })
       return await byHand.replay({ id, webhookId: row.webhook_id, channel: row.channel_id })
     },

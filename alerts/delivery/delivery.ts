@@ -7,17 +7,13 @@ import { TokenBuckets } from '../../store/limits/token-buckets.ts'
 import type { Log } from '../../store/log.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Owner } from '../core/outcome.ts'
-import type { WriteAudit } from '../store/audit.ts'
-import { type TargetRules, targetFault } from '../store/channel-settings.ts'
+import { type FindRecipient, type TargetRules, targetFault } from '../store/channel-settings.ts'
 import { type AlertChannels, createChannels } from '../store/channels.ts'
 import { type AlertDeliveries, createDeliveries } from './attempt-rows.ts'
 import { createByHand } from './by-hand.ts'
-import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
-import { createDispatch } from './dispatch.ts'
+import { createDeliveryMeter, createDispatch, type DeliveryMeter } from './dispatch.ts'
 import type { Published } from './kinds/kind.ts'
-import { createPost } from './post.ts'
-import type { FindRecipient } from './recipients.ts'
-import { createSender, type SenderOptions } from './sender.ts'
+import { createPost, createSender, type SenderOptions } from './sender.ts'
 import { createTargetCheck, type Resolve } from './targets.ts'
 import { createUnsubscribing, type Unsubscribing } from './unsubscribe.ts'
 
@@ -36,7 +32,6 @@ export interface DeliveryOptions {
   /** Otherwise mails become files (SMTP_URL). */
   hasMailServer: boolean
   recipientOf: FindRecipient
-  audit: WriteAudit
   /** Queues a mail to the owner of a disabled channel. A channel of the service (null) gets a log line. */
   queueOwnerMail: (transaction: Transaction, owner: number | null, channelName: string) => Promise<void>
   /** ALERT_TARGETS_ALLOWED */
@@ -65,7 +60,7 @@ export interface Delivery {
 const byHandRate = { perSecond: 1 / 10, burst: 10 }
 
 export function createDelivery(options: DeliveryOptions): Delivery {
-  const { pool, log, nowMs, timeZone, box, publicUrl, recipientOf, audit, publish, random = Math.random } = options
+  const { pool, log, nowMs, timeZone, box, publicUrl, recipientOf, publish, random = Math.random } = options
   const { targetsAllowed: allowed, ownAddresses, resolve } = options
   const targets = createTargetCheck({ allowed, ownAddresses, ...(resolve === undefined ? {} : { resolve }) })
   const post = createPost(targets)
@@ -81,9 +76,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const dispatch = createDispatch({ ...options, random, send, meter })
 
   return {
-    channels: createChannels({ ...rules, pool, nowMs, box, byHand, audit, takeToken, hasMailServer }),
-    deliveries: createDeliveries({ pool, byHand, audit, takeToken }),
-    unsubscribing: createUnsubscribing({ pool, nowMs, audit }),
+    channels: createChannels({ ...rules, pool, nowMs, box, byHand, takeToken, hasMailServer }),
+    deliveries: createDeliveries({ pool, byHand, takeToken }),
+    unsubscribing: createUnsubscribing({ pool, nowMs }),
     meter,
     wake: dispatch.wake,
     close: dispatch.close,

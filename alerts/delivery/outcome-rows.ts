@@ -1,18 +1,16 @@
-/** Records the result of an attempt: its row, the state of the notification, and of a failing channel. */
+/** Records the result of an attempt, the next attempt of the notification (Standard Webhooks 1.0), and a failing channel. */
 
 import type pg from 'pg'
+import { writeAudit } from '../../auth/audit.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
-import type { WriteAudit } from '../store/audit.ts'
 import { type ChannelRow, type DisabledReason, disableChannel } from '../store/channel-rows.ts'
 import { type AttemptResult, answerLengthMax, failed, isDone } from './attempt.ts'
 import { type Claimed, heldAttemptsMax } from './claim-rows.ts'
-import { failingMsMax, retryDelayMs } from './retries.ts'
 
 export interface OutcomeOptions {
   pool: pg.Pool
   nowMs: () => number
   random: () => number
-  audit: WriteAudit
   /** Queues a mail to the owner of a disabled channel. */
   queueOwnerMail: (transaction: Transaction, owner: number | null, channelName: string) => Promise<void>
 }
@@ -84,7 +82,7 @@ async function noteLine(transaction: Transaction, { id }: Claimed, next: Next, n
 
 /** Records whether the channel works, and disables a channel that has failed for days. */
 async function noteChannel(
-  { nowMs, audit, queueOwnerMail }: OutcomeOptions,
+  { nowMs, queueOwnerMail }: OutcomeOptions,
   transaction: Transaction,
   { id, owner, name }: ChannelRow,
   result: AttemptResult,
@@ -98,7 +96,7 @@ async function noteChannel(
   if (reason === undefined || !(await disableChannel(transaction, { channel: id, reason, nowMs: nowMs() }))) {
     return undefined
   }
-  await audit(transaction, {
+  await writeAudit(transaction, {
     actor: 'alerts',
     action: 'alert-channel.disable',
     subject: `alert channel ${id}`,
@@ -160,3 +158,30 @@ export async function setNotificationAside(transaction: Transaction, id: string,
   if ((counted[0]?.count ?? 0) < 2) return
   await disableChannel(transaction, { channel: row.channel, reason: 'crashed', nowMs: atMs })
 }
+
+const secondMs = 1000
+const minuteMs = 60 * secondMs
+const hourMs = 60 * minuteMs
+
+const waitsMs = [
+  5 * secondMs,
+  5 * minuteMs,
+  30 * minuteMs,
+  2 * hourMs,
+  5 * hourMs,
+  10 * hourMs,
+  14 * hourMs,
+  20 * hourMs,
+  24 * hourMs,
+]
+/** The delay is random, so that simultaneous failures are not retried together. */
+const spread = 0.1
+
+/** From a failed attempt, counted from 1, to the next one; undefined where none follows. `random` is from 0 to 1. */
+export function retryDelayMs(attempts: number, random: number): number | undefined {
+  const waitMs = waitsMs[attempts - 1]
+  return waitMs === undefined ? undefined : waitMs * (1 + spread * (2 * random - 1))
+}
+
+/** A channel that has failed for so long is disabled. */
+export const failingMsMax = 5 * 24 * hourMs

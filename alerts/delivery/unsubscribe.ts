@@ -2,8 +2,8 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import type pg from 'pg'
+import { writeAudit } from '../../auth/audit.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
-import type { WriteAudit } from '../store/audit.ts'
 import { disableChannel } from '../store/channel-rows.ts'
 
 const tokenBytes = 32
@@ -35,8 +35,8 @@ export interface Unsubscribing {
   unsubscribe(token: string): Promise<boolean>
 }
 
-export function createUnsubscribing(options: { pool: pg.Pool; nowMs: () => number; audit: WriteAudit }): Unsubscribing {
-  const { pool, nowMs, audit } = options
+export function createUnsubscribing(options: { pool: pg.Pool; nowMs: () => number }): Unsubscribing {
+  const { pool, nowMs } = options
 
   async function find(database: Transaction, token: string) {
     const text = 'SELECT channel_id, address FROM alert_unsubscribes WHERE digest = $1'
@@ -52,7 +52,7 @@ export function createUnsubscribing(options: { pool: pg.Pool; nowMs: () => numbe
         const channel = found.channel_id
         if (await disableChannel(transaction, { channel, reason: 'unsubscribed', nowMs: nowMs() })) {
           const subject = `alert channel ${channel}`
-          await audit(transaction, { actor: 'unsubscribe link', action: 'alert-channel.unsubscribe', subject })
+          await writeAudit(transaction, { actor: 'unsubscribe link', action: 'alert-channel.unsubscribe', subject })
         }
         return true
       }),
@@ -62,3 +62,6 @@ export function createUnsubscribing(options: { pool: pg.Pool; nowMs: () => numbe
 function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
+
+/** The page by which a recipient of mails leaves a channel. */
+export const unsubscribePath = '/alerts/unsubscribe'

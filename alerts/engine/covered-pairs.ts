@@ -1,7 +1,10 @@
-/** Rules with the devices that they cover. A pair of both can fire. */
+/** Rules and devices as the evaluation has them. A pair of both can fire. */
 
+import { metrics } from '../../store/tables.ts'
+import { metricOf } from '../core/condition.ts'
+import type { AlertDevices } from '../core/devices.ts'
 import type { PairState } from '../core/pair.ts'
-import { customColumn, type EngineRule } from './engine-rule.ts'
+import type { Rule, RuleCore, Severity } from '../core/rule.ts'
 
 /** Values of a reading, where they stand in it. */
 export interface ReadingValues {
@@ -30,6 +33,19 @@ export interface CoveredDevice {
   /** Age up to which it is as expected. */
   freshMs: number
   pairs: readonly CoveredPair[]
+}
+
+/** Facts of the live state on a device, for the evaluation of its silence. */
+export interface DeviceFacts {
+  readonly number: number
+  /** Time of the newest reading by the device's clock, epoch microseconds; NaN without one. */
+  readonly seenUs: number
+  /** Time of the newest reading, at most its receipt, epoch milliseconds; NaN without one. */
+  readonly lastMs: number
+  /** Age from which the device counts as silent; Infinity for one that never does. */
+  readonly lateSeconds: number
+  /** Age up to which it is as expected. */
+  readonly freshSeconds: number
 }
 
 /** `unknown`: no reading has come since the service itself was away, and none is overdue yet. */
@@ -117,4 +133,42 @@ export class CoveredPairs {
 export function readingValue({ of, series }: CoveredPair, reading: ReadingValues): number {
   const { column } = of.rule
   return column === customColumn ? reading.custom(series) : reading.value(column)
+}
+
+export interface EngineRule {
+  readonly id: number
+  readonly version: number
+  readonly core: RuleCore
+  readonly severity: Severity
+  readonly metric: string | null
+  /** Column of a built-in metric; `customColumn` for another one, and `noColumn` without a metric. */
+  readonly column: number
+}
+
+export const noColumn = -1
+export const customColumn = -2
+
+/** The kinds that are evaluated by each reading's value. */
+const kindsOfValues = new Set<Rule['condition']['kind']>(['above', 'below', 'change', 'battery'])
+
+export function isOfValues({ condition }: Pick<Rule, 'condition'>): boolean {
+  return kindsOfValues.has(condition.kind) && metricOf(condition) !== undefined
+}
+
+export function engineRuleOf(rule: Rule): EngineRule {
+  const { id, version, condition, for_seconds, keep_firing_seconds, severity } = rule
+  const metric = metricOf(condition) ?? null
+  const core = { condition, for_seconds, keep_firing_seconds }
+  return { id, version, core, severity, metric, column: isOfValues(rule) ? columnOf(metric as string) : noColumn }
+}
+
+function columnOf(metric: string): number {
+  const column = (metrics as readonly string[]).indexOf(metric)
+  return column === -1 ? customColumn : column
+}
+
+/** Series of a custom metric; -1 where the device lacks it. */
+export function customSeriesOf(devices: AlertDevices, device: number, metric: string): number {
+  const place = devices.seriesOf(device, metric)
+  return place !== undefined && 'series' in place ? place.series : -1
 }

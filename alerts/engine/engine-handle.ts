@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { threadLimits } from '../../store/thread-limits.ts'
-import type { EngineCommand, EngineMessage } from './engine-messages.ts'
+import type { EngineCommand, EngineMessage } from './engine.ts'
 
 export interface EngineHandle {
   /** Its buffers are handed over. */

@@ -1,24 +1,18 @@
-/**
- * The evaluation while this process does it: from the states of the last run, over the readings that were stored since, to those
- * that come in.
- */
+/** One run of the evaluation: it restores states, replays stored readings, and then evaluates new ones. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Live } from '../../query/live/live.ts'
 import type { Log } from '../../store/log.ts'
 import { metricOf } from '../core/condition.ts'
-import type { EndReason, Observation } from '../core/observation.ts'
+import type { EndReason, Observation } from '../core/pair.ts'
 import type { Rule } from '../core/rule.ts'
 import { BatchWriter, type EngineStore } from './batch-writer.ts'
+import type { EngineMessage, EngineState } from './engine.ts'
 import { type EngineHandle, startEngineThread } from './engine-handle.ts'
-import type { EngineMessage, EngineState } from './engine-messages.ts'
-import { createOutageWatch } from './outage-watch.ts'
-import type { TakenReadings } from './packed-readings.ts'
-import { packedMax, ReadingIntake } from './reading-intake.ts'
-import { createRetryPolicy, type RetryPolicy } from './retry-policy.ts'
+import { packedMax, ReadingIntake, type TakenReadings } from './packed-readings.ts'
 import type { CoverageChange } from './rule-coverage.ts'
 import { RuleFeed } from './rule-feed.ts'
-import { StoredReplay, type StoredReplayOptions } from './stored-replay.ts'
+import { createRetryPolicy, type RetryPolicy, StoredReplay, type StoredReplayOptions } from './stored-replay.ts'
 
 export interface EngineRunOptions extends StoredReplayOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -271,5 +265,47 @@ export class EngineRun {
       await this.#thread.settled()
     }
     if (this.backlog === 0) await this.#writer?.finish()
+  }
+}
+
+interface OutageWatchOptions {
+  readonly nowMs: () => number
+  /** Reads a monotonic clock. */
+  readonly monotonicMs: () => number
+  /** Why no readings are taken, or that they are not known here. */
+  readonly isOut: () => boolean
+}
+
+interface OutageLook {
+  /** One goes on. */
+  readonly isOut: boolean
+  /** We did nothing for a while, up to now. */
+  readonly hasPaused: boolean
+  /** By how much the clock was set since the last look; 0 where it was not. */
+  readonly steppedMs: number
+  /** When the last look was, by the clock as it is now. */
+  readonly beforeMs: number
+}
+
+/** Clocks that are kept right by small steps differ by less. */
+const stepMsMin = 1000
+const pauseMsMin = 5000
+
+/** Notices outages of this process and steps of its clock. `look` is called several times a second. */
+function createOutageWatch(options: OutageWatchOptions): { look(): OutageLook } {
+  const { nowMs, monotonicMs, isOut } = options
+  let lastMs = nowMs()
+  let lastMonotonicMs = monotonicMs()
+  return {
+    look() {
+      const passedMs = monotonicMs() - lastMonotonicMs
+      const atMs = nowMs()
+      const steppedMs = atMs - lastMs - passedMs
+      lastMs = atMs
+      lastMonotonicMs += passedMs
+      const hasPaused = passedMs >= pauseMsMin
+      const isStepped = Math.abs(steppedMs) > stepMsMin
+      return { isOut: isOut(), hasPaused, steppedMs: isStepped ? steppedMs : 0, beforeMs: atMs - passedMs }
+    },
   }
 }

@@ -2,8 +2,7 @@
 
 import { parentPort } from 'node:worker_threads'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { Engine } from './engine.ts'
-import type { EngineCommand, EngineMessage } from './engine-messages.ts'
+import { Engine, type EngineCommand, type EngineMessage } from './engine.ts'
 
 lowerThreadPriority('below normal')
 

@@ -4,16 +4,29 @@
  * preview is virtual. A pair that does not fire has no state.
  */
 
-import type { EndReason, Observation } from '../core/observation.ts'
-import { idlePair, type PairState } from '../core/pair.ts'
+import { type EndReason, idlePair, type Observation, type PairState } from '../core/pair.ts'
 import { noDevice } from '../core/rule.ts'
 import type { Transition } from '../store/apply.ts'
-import { type CoveredDevice, type CoveredPair, CoveredPairs, type CoveredRule } from './covered-pairs.ts'
-import type { DeviceFacts } from './device-facts.ts'
-import type { EngineRule } from './engine-rule.ts'
-import { eraseValues, forgetIdle, isAhead, PairStates, shiftTimes } from './pair-states.ts'
+import type { DeviceFacts } from './covered-pairs.ts'
+import {
+  type CoveredDevice,
+  type CoveredPair,
+  CoveredPairs,
+  type CoveredRule,
+  type EngineRule,
+} from './covered-pairs.ts'
+import {
+  type EngineReading,
+  eraseValues,
+  forgetIdle,
+  isAhead,
+  PairStates,
+  type Replay,
+  replayReading,
+  shiftTimes,
+  takeReading,
+} from './pair-states.ts'
 import { nextLookMs, SilenceWatch } from './silence-watch.ts'
-import { type EngineReading, type Replay, replayReading, takeReading } from './value-watch.ts'
 
 /** Deadlines that are looked at in one go. Each takes some microseconds. */
 const dueMax = 20_000

@@ -3,17 +3,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Live } from '../../query/live/live.ts'
 import type { Log } from '../../store/log.ts'
-import type { AlertDevices } from '../core/devices.ts'
-import { type Fact, holds } from '../core/fact.ts'
-import type { ReadAlertReadings } from '../core/readings.ts'
+import { type Fact, holds } from '../core/condition.ts'
+import type { AlertDevices, ReadAlertReadings } from '../core/devices.ts'
 import { noDevice, type Rule } from '../core/rule.ts'
 import { hourMs as hourLengthMs } from '../core/suspect-share.ts'
-import { type BatteryDays, observeDays } from './battery-days.ts'
 import type { EngineRun } from './engine-run.ts'
-import { lastFullHourMs, observeHour } from './hourly.ts'
+import {
+  type BatteryDays,
+  lastFullHourMs,
+  observeDays,
+  observeHour,
+  observeUnusual,
+  type UnusualShifts,
+} from './periodic-feeds.ts'
 import type { RuleCoverage } from './rule-coverage.ts'
 import { observeSuspects } from './suspect-hours.ts'
-import { observeUnusual, type UnusualShifts } from './unusual-hours.ts'
 
 export interface ObserversOptions {
   readonly nowMs: () => number

@@ -3,7 +3,7 @@
 import { createSelection } from '../../auth/devices/selector.ts'
 import { bounds } from '../core/bounds.ts'
 import type { AlertDevice, AlertDevices } from '../core/devices.ts'
-import type { EndReason } from '../core/observation.ts'
+import type { EndReason } from '../core/pair.ts'
 import { isOfWhole, noDevice, type Rule } from '../core/rule.ts'
 
 /** Devices that joined or left a rule. */

@@ -1,17 +1,17 @@
 /** Posts rules, the devices that each covers and facts about these to the engine's thread. */
 
 import type { Live } from '../../query/live/live.ts'
+import type { DeviceSilence } from '../../query/live/silence.ts'
 import { metricOf } from '../core/condition.ts'
 import type { AlertDevices } from '../core/devices.ts'
-import type { EndReason } from '../core/observation.ts'
+import type { EndReason } from '../core/pair.ts'
 import type { Rule } from '../core/rule.ts'
-import { deviceFactsOf } from './device-facts.ts'
+import { customColumn, customSeriesOf, type DeviceFacts, engineRuleOf } from './covered-pairs.ts'
 import type { EngineHandle } from './engine-handle.ts'
-import { customColumn, customSeriesOf, engineRuleOf } from './engine-rule.ts'
-import type { ReadingIntake } from './reading-intake.ts'
+import type { ReadingIntake } from './packed-readings.ts'
 import type { CoverageChange } from './rule-coverage.ts'
 
-export interface RuleFeedOptions {
+interface RuleFeedOptions {
   readonly thread: Pick<EngineHandle, 'post'>
   readonly intake: Pick<ReadingIntake, 'oldest'>
   readonly devices: AlertDevices
@@ -68,5 +68,28 @@ export class RuleFeed {
       })
       thread.post({ kind: 'devices', facts })
     }
+  }
+}
+
+/**
+ * No reading counts as received later than now: one that was is of before our clock was set back, and later ones are
+ * not late after it. `queuedUs`: of the oldest reading of the device that is still in the intake. The live state knows
+ * it already. Null for a device that is not there.
+ */
+export function deviceFactsOf(
+  number: number,
+  silence: DeviceSilence | undefined,
+  { nowMs, queuedUs = Number.POSITIVE_INFINITY }: { nowMs: number; queuedUs?: number | undefined },
+): DeviceFacts | null {
+  if (silence === undefined) return null
+  const { lastMs, lateSeconds, freshSeconds, isOff } = silence
+  const seenUs = lastMs * 1000
+  const isUnknown = seenUs >= queuedUs || lastMs > nowMs
+  return {
+    number,
+    seenUs: isUnknown ? Number.NaN : seenUs,
+    lastMs: Math.min(lastMs, nowMs),
+    lateSeconds: isOff ? Number.POSITIVE_INFINITY : lateSeconds,
+    freshSeconds,
   }
 }

@@ -4,10 +4,9 @@
  */
 
 import { Deadlines } from '../../query/live/deadlines.ts'
-import { stillFromMs } from '../core/flapping.ts'
-import type { Observation } from '../core/observation.ts'
-import type { PairState } from '../core/pair.ts'
+import type { Observation, PairState } from '../core/pair.ts'
 import { noDevice, type RuleCore } from '../core/rule.ts'
+import { stillFromMs } from '../core/transition.ts'
 import type { CoveredDevice, CoveredPair, SiteState } from './covered-pairs.ts'
 
 export class SilenceWatch {

@@ -1,21 +1,26 @@
-/** Brings the engine's thread to the present: by the states of the last run, and by the readings that were stored since. */
+/** Brings the engine's thread to the present: restores the states of the last run, and replays readings stored since. */
 
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Live } from '../../query/live/live.ts'
+import type { Log } from '../../store/log.ts'
 import { metrics } from '../../store/tables.ts'
+import { memoryMs } from '../core/beyond.ts'
 import { bounds } from '../core/bounds.ts'
 import { metricOf } from '../core/condition.ts'
-import type { AlertDevices } from '../core/devices.ts'
-import { type AlertReadings, type AskedReadings, askedColumns, type ReadAlertReadings } from '../core/readings.ts'
+import {
+  type AlertDevices,
+  type AlertReadings,
+  type AskedReadings,
+  askedColumns,
+  type ReadAlertReadings,
+} from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'
-import { memoryMs } from '../core/samples.ts'
+import { isOfValues } from './covered-pairs.ts'
+import type { RestoredPair } from './engine.ts'
 import type { EngineHandle } from './engine-handle.ts'
-import type { RestoredPair } from './engine-messages.ts'
-import { isOfValues } from './engine-rule.ts'
 import { type PackedReadings, ReadingsBuffer } from './packed-readings.ts'
-import type { RetryPolicy } from './retry-policy.ts'
+import type { Replay } from './pair-states.ts'
 import type { RuleCoverage } from './rule-coverage.ts'
-import type { Replay } from './value-watch.ts'
 
 /** Metrics whose values are wanted of some devices. */
 interface ReplayPlan {
@@ -43,7 +48,7 @@ export interface StoredReplayOptions extends ReplayParts {
   readonly coverage: RuleCoverage
 }
 
-export interface StoredReplayParts {
+interface StoredReplayParts {
   readonly thread: Pick<EngineHandle, 'post' | 'settled'>
   readonly retries: RetryPolicy
   readonly signal: AbortSignal
@@ -195,4 +200,33 @@ function pack(piece: AlertReadings, asked: AskedReadings, nowMs: number): Packed
     buffer.addStored(device, piece.timesUs[row] as number, nowMs, columnValue, custom)
   }
   return buffer.take()
+}
+
+const pollMs = 100
+const retryMs = 1000
+
+export interface RetryPolicy {
+  /** Repeats the work until it does not reject. */
+  retried<Result>(work: () => Promise<Result>): Promise<Result>
+  until(isSo: () => boolean): Promise<void>
+}
+
+/** Both reject when the signal aborts. */
+export function createRetryPolicy(signal: AbortSignal, log: Pick<Log, 'warn'>): RetryPolicy {
+  return {
+    async retried(work) {
+      for (;;) {
+        try {
+          return await work()
+        } catch (error) {
+          if (signal.aborted) throw error
+          log.warn({ err: error }, 'alerts cannot be evaluated yet, retrying')
+          await sleep(retryMs, undefined, { signal })
+        }
+      }
+    },
+    async until(isSo) {
+      while (!isSo()) await sleep(pollMs, undefined, { signal })
+    },
+  }
 }

@@ -4,13 +4,12 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { AlertDevices } from '../core/devices.ts'
-import type { AlertReadings, ReadAlertReadings } from '../core/readings.ts'
+import type { AlertDevices, AlertReadings, ReadAlertReadings } from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'
-import { SuspectScreen } from '../core/suspect-screen.ts'
 import {
   type DeviceQuality,
   hourMs,
+  SuspectScreen,
   type SuspectWindow,
   suspectMetrics,
   suspectShare,

@@ -6,7 +6,7 @@ import type { MailTransport } from '../../auth/mail/mail-transport.ts'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Log } from '../../store/log.ts'
 import { alertsHeader } from '../delivery/kinds/email.ts'
-import { noteAlerts } from '../store/alert-feed.ts'
+import { noteAlerts } from '../store/alert-rows.ts'
 
 export interface ErasedDevices {
   /** Registry numbers, which are never assigned twice. */

@@ -3,11 +3,19 @@
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { bounds, type Waits } from '../core/bounds.ts'
 import type { AlertDevice } from '../core/devices.ts'
-import { backoffEndMs } from '../core/group-backoff.ts'
 import type { OffsetMs } from '../core/silence.ts'
-import { type ComposeOptions, composeMessage, groupOf } from './compose.ts'
-import { type DueGroup, lockDueGroup, postponeGroup, saveGroup } from './due-groups.ts'
-import { readHold } from './hold.ts'
+import { type ComposeOptions, composeMessage, devicesNamed, groupOf, NotifiedList } from './compose.ts'
+import {
+  backoffEndMs,
+  type DueRules,
+  type GroupState,
+  isRepeatDue,
+  nextDueMs,
+  reviewMs,
+  type SortedMembers,
+  sortMembers,
+} from './group-plan.ts'
+import { type DueGroup, lockDueGroup, postponeGroup, saveGroup } from './group-rows.ts'
 import {
   dropPending,
   heldBefore,
@@ -18,11 +26,8 @@ import {
   readMembers,
   removeMembers,
 } from './member-rows.ts'
-import { type DueRules, type GroupState, isRepeatDue, nextDueMs, reviewMs } from './next-due.ts'
 import { cancelRepeats, insertNotification, type NotificationKind, readNewsMs } from './notification-rows.ts'
-import { NotifiedList } from './notified-list.ts'
-import { devicesNamed } from './removed-devices.ts'
-import { type SortedMembers, sortMembers } from './sort-members.ts'
+import { readHold } from './silence-rows.ts'
 
 /** Properties of a kind of channels. */
 interface KindRules {

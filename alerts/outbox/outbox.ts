@@ -1,9 +1,13 @@
 /** Creates the notifications of due groups. One node does it for all. */
 
+import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import { bounds } from '../core/bounds.ts'
-import { hastenFirst, hastenGroups, readNextDueMs } from './due-groups.ts'
-import { type FlusherOptions, flushDue } from './flush.ts'
+import { type Flushed, type FlushOptions, flushGroup } from './flush-group.ts'
+import { reviewMs } from './group-plan.ts'
+import { hastenFirst, hastenGroups, postponeGroup, readDueGroups, readNextDueMs } from './group-rows.ts'
 import { createOverflow } from './overflow.ts'
 
 export interface OutboxOptions extends FlusherOptions {
@@ -15,7 +19,7 @@ export interface OutboxOptions extends FlusherOptions {
   waitingMax?: number
 }
 
-export interface Outbox {
+interface Outbox {
   /** Groups may be due. */
   wake(): void
   /** Notifications that were given up because too many waited. */
@@ -107,4 +111,60 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await running
     },
   }
+}
+
+interface FlusherOptions extends Omit<FlushOptions, 'nowMs' | 'publicUrl'> {
+  pool: pg.Pool
+  log: Pick<Log, 'error'>
+  nowMs: () => number
+  leads: () => boolean
+  requireLead: (transaction: Transaction) => Promise<void>
+  publicUrl: () => string
+}
+
+/** In a run. */
+const groupsMax = 100
+/** The largest group is flushed in pieces of this size. */
+const flushStepMs = 30_000
+
+interface FlushRun {
+  /** For which notifications were made. */
+  channels: readonly number[]
+  /** True when more groups may be due. */
+  hasMore: boolean
+}
+
+/** Flushes groups that were due at that time. Rejects while PostgreSQL is unavailable. Flushed groups stay flushed. */
+async function flushDue(options: FlusherOptions, dueMs: number): Promise<FlushRun> {
+  const groups = await readDueGroups(options.pool, dueMs, groupsMax)
+  const channels = new Set<number>()
+  let count = 0
+  for (const id of groups) {
+    if (!options.leads()) break
+    const flushed = await flushOrPostpone(options, id)
+    if (flushed !== undefined) count++
+    if (flushed?.channel !== undefined) channels.add(flushed.channel)
+  }
+  return { channels: [...channels], hasMore: count > 0 && groups.length === groupsMax }
+}
+
+/** A group whose notification cannot be created does not hold back other groups. */
+async function flushOrPostpone(options: FlusherOptions, id: string): Promise<Flushed | undefined> {
+  const { pool, log, nowMs, leads } = options
+  try {
+    return await flushInTransaction(options, id)
+  } catch (error) {
+    if (isUnavailable(error) || !leads()) throw error
+    log.error({ err: error, group: id }, 'no notification can be made of a group of alerts')
+    await postponeGroup(pool, id, nowMs() + reviewMs)
+    return { channel: undefined }
+  }
+}
+
+async function flushInTransaction(options: FlusherOptions, id: string): Promise<Flushed | undefined> {
+  const { pool, requireLead, nowMs, publicUrl } = options
+  return await inTransaction(pool, { stepMs: flushStepMs }, async transaction => {
+    await requireLead(transaction)
+    return await flushGroup(transaction, id, { ...options, nowMs: nowMs(), publicUrl: publicUrl() })
+  })
 }

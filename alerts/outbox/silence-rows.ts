@@ -1,14 +1,25 @@
-/** Silences: who makes and ends them, and those that may hold notifications at present. */
+/** Silences: their rows, and the holds on notifications by a silence or by a site alert that replaces its devices' alerts. */
 
 import type pg from 'pg'
+import { writeAudit } from '../../auth/audit.ts'
+import { createSelection, type Selector } from '../../auth/devices/selector.ts'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { bounds, type Waits } from '../core/bounds.ts'
+import type { AlertDevice } from '../core/devices.ts'
 import { accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
-import { isActive, type NewSilence, type OffsetMs, type Silence, type Silencing } from '../core/silence.ts'
+import { noDevice, type Rule } from '../core/rule.ts'
+import {
+  createSilencer,
+  isActive,
+  type NewSilence,
+  type OffsetMs,
+  type Silence,
+  type Silencing,
+} from '../core/silence.ts'
 import { isoOrNull } from '../store/alert-rows.ts'
-import type { WriteAudit } from '../store/audit.ts'
 import { reviewHeld } from './group-rows.ts'
+import type { HeldMember } from './member-rows.ts'
 
 /** All reject as PostgreSQL does when it is away. */
 export interface AlertSilences {
@@ -26,14 +37,13 @@ interface SilencePage {
   after?: number | undefined
 }
 
-export interface AlertSilencesOptions {
+interface AlertSilencesOptions {
   pool: pg.Pool
   feed: ChangeFeed
   nowMs: () => number
   /** The service's time zone. */
   offsetMs: OffsetMs
   waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
-  audit: WriteAudit
   /** Groups may be due. */
   wake: () => void
 }
@@ -57,7 +67,7 @@ const stepMs = 4_000
 const silencesLock = '7089073111460113509'
 
 export function createAlertSilences(options: AlertSilencesOptions): AlertSilences {
-  const { pool, feed, nowMs, offsetMs, waits, audit, wake } = options
+  const { pool, feed, nowMs, offsetMs, waits, wake } = options
   const answerOf = (record: SilenceRecord): Silence => {
     const { owner: _, from_at, until_at, created_at, ...fields } = record
     return {
@@ -77,7 +87,7 @@ export function createAlertSilences(options: AlertSilencesOptions): AlertSilence
       if ((await countLive(transaction, owner, nowMs())) >= bounds.silencesPerOwner) return refused('TOO_MANY_SILENCES')
       const record = await insert(transaction, owner, silence, actor, nowMs())
       const details = { selector: record.selector, rule_id: record.rule_id, until: isoOrNull(record.until_at) }
-      await audit(transaction, { actor, action: 'silence.add', subject: `silence ${record.id}`, details })
+      await writeAudit(transaction, { actor, action: 'silence.add', subject: `silence ${record.id}`, details })
       return accepted(answerOf(record))
     })
   }
@@ -91,7 +101,7 @@ export function createAlertSilences(options: AlertSilencesOptions): AlertSilence
       )
       const [removed] = rows
       if (removed === undefined) return refused('SILENCE_UNKNOWN')
-      await audit(transaction, { actor, action: 'silence.remove', subject: `silence ${id}` })
+      await writeAudit(transaction, { actor, action: 'silence.remove', subject: `silence ${id}` })
       const owner = removed.owner ?? 'any'
       await reviewHeld(transaction, { owner, silentOnly: false }, { nowMs: nowMs(), waits })
       return accepted(undefined)
@@ -185,4 +195,51 @@ export async function readSilencings(
     [owners, nowMs],
   )
   return rows.map(silencingOf)
+}
+
+interface Held {
+  by: HeldMember['by']
+  /** When it is looked at again. */
+  untilMs: number
+}
+
+interface HoldOptions {
+  rule: Pick<Rule, 'id' | 'owner' | 'selector' | 'condition'>
+  nowMs: number
+  /** Looked at again after so long at the latest. */
+  reviewMs: number
+  offsetMs: OffsetMs
+  deviceOf: (number: number) => AlertDevice | undefined
+}
+
+/** By which an alert of the rule on a device (0: none) is held; undefined for none. */
+export type Hold = (device: number) => Held | undefined
+
+export async function readHold(transaction: Transaction, options: HoldOptions): Promise<Hold> {
+  const { rule, nowMs, reviewMs, offsetMs, deviceOf } = options
+  const horizonMs = nowMs + reviewMs
+  const silences = await readSilencings(transaction, [rule.owner], nowMs)
+  const silencerOf = createSilencer(silences, { nowMs, horizonMs, offsetMs })
+  const sites = rule.condition.kind === 'silent' ? await readSites(transaction, rule.owner) : []
+  return number => {
+    const device = number === noDevice ? undefined : deviceOf(number)
+    const silence = silencerOf({ rule, device })
+    if (silence !== undefined) return { by: { silence: silence.id }, untilMs: silence.endsMs }
+    const site = device && sites.find(({ isSelected }) => isSelected(device))
+    return site && { by: { alert: site.id }, untilMs: horizonMs }
+  }
+}
+
+/** The alerts for whole selectors that fire now. */
+async function readSites(
+  transaction: Transaction,
+  owner: number | null,
+): Promise<{ id: string; isSelected: ReturnType<typeof createSelection> }[]> {
+  const { rows } = await transaction.query<{ id: string; selector: Selector }>(
+    `SELECT alerts.id, selector FROM alerts JOIN alert_rules ON alert_rules.id = rule_id
+     WHERE device = ${noDevice} AND state = 'firing' AND owner IS NOT DISTINCT FROM $1::integer
+       AND condition->>'kind' = 'site_silent' ORDER BY alerts.id`,
+    [owner],
+  )
+  return rows.map(({ id, selector }) => ({ id, isSelected: createSelection(selector) }))
 }

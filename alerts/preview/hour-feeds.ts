@@ -5,11 +5,17 @@ import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { unusualOf, unusualShift } from '../../analytics/unusual/unusual.ts'
-import type { Observation } from '../core/observation.ts'
-import type { AlertReadings } from '../core/readings.ts'
-import { SuspectScreen } from '../core/suspect-screen.ts'
-import { type DeviceQuality, hourMs, type SuspectWindow, suspectShare, suspectWindowMs } from '../core/suspect-share.ts'
-import type { JobDevice, PreviewJob } from './preview-job.ts'
+import type { AlertReadings } from '../core/devices.ts'
+import type { Observation } from '../core/pair.ts'
+import {
+  type DeviceQuality,
+  hourMs,
+  SuspectScreen,
+  type SuspectWindow,
+  suspectShare,
+  suspectWindowMs,
+} from '../core/suspect-share.ts'
+import type { JobDevice, PreviewJob } from './preview-thread.ts'
 
 export interface HourFeed {
   /** Readings come in the order of time. */

@@ -3,17 +3,17 @@
  * reading or deadline to the next.
  */
 
+import { formatDate, parseDate, twoDigits } from '../../analytics/time/calendar.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { Condition } from '../core/condition.ts'
-import type { AlertReadings } from '../core/readings.ts'
+import type { AlertReadings } from '../core/devices.ts'
 import { noDevice, type RuleCore } from '../core/rule.ts'
 import type { Effect } from '../core/transition.ts'
-import { isOfValues, noColumn } from '../engine/engine-rule.ts'
+import { isOfValues, noColumn } from '../engine/covered-pairs.ts'
 import { Evaluator } from '../engine/evaluator.ts'
-import type { EngineReading } from '../engine/value-watch.ts'
+import type { EngineReading } from '../engine/pair-states.ts'
 import { type HourFeed, hourFeedOf } from './hour-feeds.ts'
-import type { FiringCounts, PreviewJob, PreviewResult } from './preview-job.ts'
-import { weekOf, weeksBetween } from './weeks.ts'
+import type { FiringCounts, PreviewJob, PreviewResult } from './preview-thread.ts'
 
 /** True where stored readings show when the condition held. */
 export function isPreviewed(condition: Condition): boolean {
@@ -218,4 +218,25 @@ class Firings {
     this.intervals.push(interval)
     if (this.intervals.length > intervalsMax) this.intervals.shift()
   }
+}
+
+const dayMs = 86_400_000
+const weekDays = 7
+
+/** `2026-W48`: the week of a year that its Thursday lies in. */
+export function weekOf(local: Pick<LocalTime, 'offsetMs'>, timeMs: number): string {
+  const day = Math.floor((timeMs + local.offsetMs(timeMs)) / dayMs)
+  // Day 0 was a Thursday.
+  const thursday = Math.floor((day + 3) / weekDays) * weekDays
+  const year = formatDate(thursday).slice(0, 4)
+  const first = parseDate(`${year}-01-01`) as number
+  return `${year}-W${twoDigits(Math.floor((thursday - first) / weekDays) + 1)}`
+}
+
+/** All weeks of a range, ascending. */
+export function weeksBetween(local: Pick<LocalTime, 'offsetMs'>, fromMs: number, toMs: number): string[] {
+  const weeks = new Set<string>()
+  for (let timeMs = fromMs; timeMs < toMs; timeMs += dayMs) weeks.add(weekOf(local, timeMs))
+  weeks.add(weekOf(local, toMs))
+  return [...weeks]
 }

@@ -2,7 +2,6 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type AlertChange, historyOf, type OpenAlert } from './alert-changes.ts'
-import { numberArray } from './number-array.ts'
 import type { PairKey } from './pairs.ts'
 
 export type WrittenChange = AlertChange & { id: number }
@@ -139,4 +138,17 @@ async function insertEvents(transaction: Transaction, changes: readonly WrittenC
      ) WITH ORDINALITY AS given (id, kind, "atMs", details, place) ORDER BY place`,
     [JSON.stringify(rows), nowMs],
   )
+}
+
+/**
+ * Numbers as the text of a PostgreSQL array, NULL for values that are not finite. It costs both sides a fraction of JSON, and of the
+ * driver's arrays, which quote each number.
+ */
+function numberArray<Row>(rows: readonly Row[], numberOf: (row: Row) => number): string {
+  let text = ''
+  for (const row of rows) {
+    const number = numberOf(row)
+    text += `${text === '' ? '' : ','}${Number.isFinite(number) ? number : 'NULL'}`
+  }
+  return `{${text}}`
 }

@@ -1,27 +1,28 @@
-/** Alerts as they are shown: lists of them, one with its history, and who has seen to it. */
+/** Alerts as they are shown: lists, one with its history, acknowledgements, and listeners to changes. */
 
 import type pg from 'pg'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
-import type { AlertEventRow, AlertRow, FiringGroups } from '../core/alert.ts'
+import type { Log } from '../../store/log.ts'
+import { type AlertEventRow, type AlertRow, type FiringGroups, firingGroupsMax } from '../core/alert.ts'
 import type { AlertDevice } from '../core/devices.ts'
 import { accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
 import { createSilencer, type OffsetMs } from '../core/silence.ts'
 import { readSilencings } from '../outbox/silence-rows.ts'
-import { noteAlerts } from './alert-feed.ts'
 import {
   type AlertCount,
   type AlertQuery,
+  type AlertRecord,
   acknowledgeAlert,
+  alertRowOf,
+  noteAlerts,
   readAlert,
   readAlertPage,
   readAlerts,
   readCounts,
   readEvents,
   readFiringDevices,
-} from './alert-queries.ts'
-import { type AlertRecord, alertRowOf } from './alert-rows.ts'
-import { firingGroups } from './firing-groups.ts'
+} from './alert-rows.ts'
 
 export type { AlertQuery }
 
@@ -45,7 +46,7 @@ export interface AlertList {
   counts(): Promise<AlertCount[]>
 }
 
-export interface AlertListOptions {
+interface AlertListOptions {
   pool: pg.Pool
   feed: ChangeFeed
   nowMs: () => number
@@ -138,4 +139,69 @@ export function createAlertList(options: AlertListOptions): AlertList {
 
 function ownersOf(records: readonly AlertRecord[]): (number | null)[] {
   return [...new Set(records.map(({ owner }) => owner))]
+}
+
+function firingGroups(devices: readonly Pick<AlertDevice, 'tags'>[], key: string): FiringGroups {
+  const prefix = `${key}:`
+  const byTag = Map.groupBy(devices, ({ tags }) => tags.find(tag => tag.startsWith(prefix)))
+  const untagged = byTag.get(undefined)?.length ?? 0
+  byTag.delete(undefined)
+  const groups = [...byTag].map(([tag = '', found]) => ({ tag, devices: found.length }))
+  const bySize = groups.sort((a, b) => b.devices - a.devices)
+  const others = bySize.slice(firingGroupsMax).reduce((sum, group) => sum + group.devices, 0)
+  return { key, groups: bySize.slice(0, firingGroupsMax), others, untagged }
+}
+
+interface AlertListeners {
+  changed(ids: readonly number[]): void
+  onAlert(listener: (alerts: readonly AlertRow[]) => void): void
+  close(): Promise<void>
+}
+
+interface AlertListenersOptions {
+  readonly feed: Pick<ChangeFeed, 'onChange'>
+  readonly byIds: (ids: readonly number[]) => Promise<readonly AlertRow[]>
+  readonly log: Pick<Log, 'warn'>
+}
+
+const idsPerRead = 1000
+/** Beyond this, listeners see a change when they read the list again. */
+const waitingMax = 100_000
+
+export function createAlertListeners({ feed, byIds, log }: AlertListenersOptions): AlertListeners {
+  const listeners: ((alerts: readonly AlertRow[]) => void)[] = []
+  const waiting = new Set<number>()
+  let isClosed = false
+  let running: Promise<void> | undefined
+  feed.onChange('alert', changed)
+
+  function changed(ids: readonly number[]): void {
+    if (listeners.length === 0 || isClosed) return
+    for (const id of ids) if (waiting.size < waitingMax) waiting.add(id)
+    running ??= notify().finally(() => {
+      running = undefined
+    })
+  }
+
+  async function notify(): Promise<void> {
+    while (waiting.size > 0 && !isClosed) {
+      const ids = [...waiting].slice(0, idsPerRead)
+      for (const id of ids) waiting.delete(id)
+      try {
+        const alerts = await byIds(ids)
+        for (const listener of listeners) listener(alerts)
+      } catch (error) {
+        log.warn({ err: error, alerts: ids.length }, 'changes of alerts cannot be shown at once')
+      }
+    }
+  }
+
+  return {
+    changed,
+    onAlert: listener => void listeners.push(listener),
+    async close() {
+      isClosed = true
+      await running
+    },
+  }
 }

@@ -19,10 +19,9 @@ import {
   reviewHeld,
 } from '../outbox/group-rows.ts'
 import { type AlertChange, changesOf, hasBecome, isTellable } from './alert-changes.ts'
-import { noteAlerts } from './alert-feed.ts'
+import { noteAlerts } from './alert-rows.ts'
 import { newestAlerts, openAlerts, type WrittenChange, writeChanges } from './alert-writes.ts'
-import { takeBatch } from './engine-row.ts'
-import { savePairs } from './pairs.ts'
+import { savePairs, takeBatch } from './pairs.ts'
 
 export interface Transition {
   readonly rule: number

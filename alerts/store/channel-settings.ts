@@ -1,15 +1,20 @@
-/** Settings of a channel: checked by the schema of its kind, and split into public and encrypted ones. */
+/** Settings of a channel: checked by the schema of its kind, split into public and encrypted ones, and shown without secrets. */
 
-import { type ChannelKindName, type ChannelSettings, channelSettings } from '../core/channel.ts'
-import type { ChannelRefusal } from '../delivery/channel-outcome.ts'
-import type { ChannelKind } from '../delivery/kinds/kind.ts'
+import type { SecretBox } from '../../auth/secret-box.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { type Channel, type ChannelKindName, type ChannelSettings, channelSettings } from '../core/channel.ts'
+import type { ChannelRefusal, Owner } from '../core/outcome.ts'
+import { writtenText } from '../delivery/kinds/email.ts'
+import type { ChannelKind, OwnSecrets } from '../delivery/kinds/kind.ts'
 import { channelKinds } from '../delivery/kinds/kinds.ts'
-import { type FindRecipient, mailFault } from '../delivery/recipients.ts'
+import { createSigningSecret } from '../delivery/signing.ts'
 import type { TargetCheck } from '../delivery/targets.ts'
+import { createUnsubscribeToken } from '../delivery/unsubscribe.ts'
+import { type ChannelRow, openSealed, readChannel, type Sealed } from './channel-rows.ts'
 
 export type Settings = Record<string, string | boolean>
 
-export interface PartedSettings {
+interface PartedSettings {
   shown: Settings
   secret: Settings
 }
@@ -65,7 +70,78 @@ export async function targetFault(
 }
 
 /** Identifies the channel without its secrets. */
-export function targetOf(kind: ChannelKindName, { shown, secret }: PartedSettings): string {
+function targetOf(kind: ChannelKindName, { shown, secret }: PartedSettings): string {
   if (channelKinds[kind].hasUrl) return URL.parse(String(secret['url']))?.host ?? ''
   return String(shown['to'] ?? shown['topic'] ?? '')
+}
+
+/** Undefined for an unknown channel, and for a channel of another owner. */
+export async function findChannel(
+  database: Transaction,
+  who: Owner,
+  id: number,
+  lock: '' | 'FOR NO KEY UPDATE' = '',
+): Promise<ChannelRow | undefined> {
+  const row = await readChannel(database, id, lock)
+  return row !== undefined && (who.all || row.owner === who.account) ? row : undefined
+}
+
+export interface ShownRules extends TargetRules {
+  box: SecretBox
+  hasMailServer: boolean
+}
+
+export async function shownChannel(rules: ShownRules, row: ChannelRow): Promise<Channel> {
+  const { sealed: _, failing_since, created_at, ...rest } = row
+  const { kind, owner } = row
+  const { settings: secret } = openedChannel(rules.box, row)
+  const target = targetOf(kind, { shown: row.settings, secret })
+  const fault = await targetFault(rules, { kind, owner, settings: { ...row.settings, ...secret } })
+  const notice = fault ?? (kind === 'email' && !rules.hasMailServer ? writtenText : null)
+  return {
+    ...rest,
+    target,
+    notice,
+    failing_since: failing_since?.toISOString() ?? null,
+    created_at: created_at.toISOString(),
+  }
+}
+
+/** Empty where another key encrypted the secrets: the owner sets them again, or removes the channel. */
+export function openedChannel(box: SecretBox, row: ChannelRow): Sealed {
+  try {
+    return openSealed(box, row)
+  } catch {
+    return { settings: {}, own: ownSecretsOf(row.kind) }
+  }
+}
+
+/** Secrets that the service creates for a new channel. */
+export function ownSecretsOf(kind: ChannelRow['kind']): OwnSecrets {
+  if (kind === 'webhook') return { signing: { secret: createSigningSecret() } }
+  return kind === 'email' ? { unsubscribe: createUnsubscribeToken() } : {}
+}
+
+interface Recipient {
+  email: string
+  isVerified: boolean
+  isAdministrator: boolean
+  isActive: boolean
+}
+
+/** Undefined for no account. */
+export type FindRecipient = (account: number) => Promise<Recipient | undefined>
+
+/** Why no mail goes there; undefined where one does. `owner` is of the channel; null: the service. */
+async function mailFault(
+  owner: number | null,
+  address: string,
+  recipientOf: FindRecipient,
+): Promise<string | undefined> {
+  if (owner === null) return undefined
+  const account = await recipientOf(owner)
+  if (account === undefined || !account.isActive) return 'the account is not active'
+  const isOwn = account.email.toLowerCase() === address.toLowerCase()
+  if (!account.isVerified && (isOwn || !account.isAdministrator)) return 'the address of the account is not confirmed'
+  return isOwn || account.isAdministrator ? undefined : 'must be the address of the account'
 }

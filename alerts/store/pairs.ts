@@ -1,7 +1,7 @@
-/** The stored states of pairs of rule and device, from which evaluation goes on after a start. */
+/** Stored state of the evaluation, from which it continues after a start: states of pairs, the last batch, and its time. */
 
 import type pg from 'pg'
-import type { Transaction } from '../../store/postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import { idlePair, isOpen, type PairJson, type PairState, pairFromJson, pairToJson } from '../core/pair.ts'
 
 export interface PairKey {
@@ -9,7 +9,7 @@ export interface PairKey {
   device: number
 }
 
-export interface PairRow extends PairKey {
+interface PairRow extends PairKey {
   state: PairState
   /** The readings up to here are in it, epoch microseconds; NaN where none is. */
   stateUs: number
@@ -75,4 +75,52 @@ async function deletePairs(transaction: Transaction, pairs: readonly PairKey[]):
 
 export async function deletePairsOfRule(transaction: Transaction, rule: number): Promise<void> {
   await transaction.query('DELETE FROM alert_pairs WHERE rule_id = $1', [rule])
+}
+
+interface EngineRow {
+  /** Receipt time; null before the first time. */
+  evaluatedUntilMs: number | null
+  /** Number of the last batch of transitions that is applied. */
+  batch: number
+}
+
+const stepMs = 4_000
+
+export async function readEngineRow(database: Pick<pg.Pool, 'query'>): Promise<EngineRow> {
+  const { rows } = await database.query<{ until: Date | null; batch: string }>(
+    'SELECT evaluated_until AS until, batch FROM alert_engine',
+  )
+  const [row] = rows
+  return { evaluatedUntilMs: row?.until?.getTime() ?? null, batch: Number(row?.batch ?? 0) }
+}
+
+interface EvaluatedUntil {
+  evaluatedUntilMs: number
+  requireLead: (transaction: Transaction) => Promise<void>
+}
+
+export async function writeEvaluatedUntil(
+  pool: pg.Pool,
+  { evaluatedUntilMs, requireLead }: EvaluatedUntil,
+): Promise<void> {
+  await inTransaction(pool, { stepMs }, async transaction => {
+    await requireLead(transaction)
+    const text = 'UPDATE alert_engine SET evaluated_until = to_timestamp($1::float8 / 1000)'
+    await transaction.query(text, [evaluatedUntilMs])
+  })
+}
+
+/** False where this batch is applied already. One at a time: it waits for a batch whose outcome is not known yet. */
+export async function takeBatch(
+  transaction: Transaction,
+  batch: number,
+  evaluatedUntilMs: number | undefined,
+): Promise<boolean> {
+  const { rowCount } = await transaction.query(
+    `UPDATE alert_engine SET batch = $1,
+       evaluated_until = coalesce(to_timestamp($2::float8 / 1000), evaluated_until)
+     WHERE batch < $1`,
+    [batch, evaluatedUntilMs ?? null],
+  )
+  return rowCount === 1
 }

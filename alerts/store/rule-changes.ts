@@ -1,16 +1,16 @@
-/** Changes of rules in a transaction, with their effects on alerts. */
+/** Changes of rules in a transaction, with their effects on alerts. An import of the same file twice changes nothing. */
 
+import { writeAudit } from '../../auth/audit.ts'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { bounds, type Waits } from '../core/bounds.ts'
 import { type AlertErrorCode, accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
 import { NewRule, type Rule, type RuleChange } from '../core/rule.ts'
-import type { WriteAudit } from './audit.ts'
-import { endRule, followChange } from './rule-ends.ts'
-import { type Imported, importRules } from './rule-import.ts'
 import {
   addChannels,
   countRules,
+  endRule,
+  followChange,
   insertRule,
   lockRule,
   lockUsableChannels,
@@ -29,7 +29,7 @@ export interface Context {
   touched: Set<number>
 }
 
-export interface RuleChanges {
+interface RuleChanges {
   add(context: Context, rule: NewRule): Promise<Outcome<Rule>>
   change(context: Context, id: number, change: RuleChange): Promise<Outcome<Rule>>
   disable(context: Context, id: number): Promise<Outcome>
@@ -44,13 +44,12 @@ export interface RuleChangesOptions {
   waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
   /** Value of the tag that separates groups of the rule. */
   groupValueOf: (groupBy: string | null, device: number) => string
-  audit: WriteAudit
   /** Other faults of a rule. `id` is the changed rule's. */
   refusalOf?: (rule: NewRule, owner: number | null, id: number | undefined) => AlertErrorCode | undefined
 }
 
 export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
-  const { feed, nowMs, waits, groupValueOf, audit, refusalOf = () => undefined } = options
+  const { feed, nowMs, waits, groupValueOf, refusalOf = () => undefined } = options
   const due = () => ({ nowMs: nowMs(), waits })
 
   async function add({ transaction, who, actor, touched }: Context, rule: NewRule): Promise<Outcome<Rule>> {
@@ -60,7 +59,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     if (!(await areUsable(transaction, who, rule.channels))) return refused('CHANNELS_UNKNOWN')
     const id = await insertRule(transaction, rule, who.account, nowMs())
     await addChannels(transaction, id, rule.channels)
-    await audit(transaction, { actor, action: 'alert-rule.add', subject: subjectOf(id), details: { ...rule } })
+    await writeAudit(transaction, { actor, action: 'alert-rule.add', subject: subjectOf(id), details: { ...rule } })
     touched.add(id)
     return await found(transaction, who, id)
   }
@@ -90,7 +89,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
       due(),
     )
     const details = Object.fromEntries(differs.map(field => [field, rule[field]]))
-    await audit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details })
+    await writeAudit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details })
     touched.add(id)
     return await found(transaction, who, id)
   }
@@ -100,7 +99,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     if (rule === undefined) return refused('RULE_UNKNOWN')
     await endRule(transaction, feed, rule, 'rule_removed', due())
     await markRemoved(transaction, id, nowMs())
-    await audit(transaction, {
+    await writeAudit(transaction, {
       actor,
       action: 'alert-rule.remove',
       subject: subjectOf(id),
@@ -134,7 +133,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
 
 /** The stored rule, which the present schema may refuse. */
 async function disableRule(
-  { feed, nowMs, waits, audit }: RuleChangesOptions,
+  { feed, nowMs, waits }: RuleChangesOptions,
   { transaction, who, actor, touched }: Context,
   id: number,
 ): Promise<Outcome> {
@@ -142,7 +141,12 @@ async function disableRule(
   if (rule === undefined) return refused('RULE_UNKNOWN')
   await updateRule(transaction, id, { ...rule, enabled: false }, { isNew: false, nowMs: nowMs() })
   await endRule(transaction, feed, rule, 'rule_disabled', { nowMs: nowMs(), waits })
-  await audit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details: { enabled: false } })
+  await writeAudit(transaction, {
+    actor,
+    action: 'alert-rule.change',
+    subject: subjectOf(id),
+    details: { enabled: false },
+  })
   touched.add(id)
   return accepted(undefined)
 }
@@ -186,4 +190,61 @@ async function areUsable(transaction: Transaction, who: Owner, channels: readonl
 
 function subjectOf(id: number): string {
   return `alert rule ${id}`
+}
+
+export interface Imported {
+  added: number
+  changed: number
+  unchanged: number
+  removed: number
+}
+
+/** Thrown, so that nothing of the import is kept. */
+export class ImportRefused extends Error {
+  readonly code: AlertErrorCode
+
+  constructor(code: AlertErrorCode) {
+    super(code)
+    this.code = code
+  }
+}
+
+interface ImportSteps {
+  add(rule: NewRule): Promise<Outcome<Rule>>
+  /** True where the import changes the rule. */
+  change(before: Rule, rule: NewRule): Promise<Outcome<boolean>>
+  remove(rule: Rule): Promise<Outcome>
+}
+
+/** Rules are the same by their names. `prune`: others are removed. Throws ImportRefused. */
+async function importRules(
+  existing: readonly Rule[],
+  rules: readonly NewRule[],
+  { prune, steps }: { prune: boolean; steps: ImportSteps },
+): Promise<Imported> {
+  const imported = { added: 0, changed: 0, unchanged: 0, removed: 0 }
+  const known = new Map(existing.map(rule => [rule.name, rule]))
+  const names = new Set(rules.map(({ name }) => name))
+  // First, so that there is room for those that are new.
+  for (const rule of prune ? existing.filter(({ name }) => !names.has(name)) : []) {
+    valueIn(await steps.remove(rule))
+    imported.removed++
+  }
+  for (const rule of rules) {
+    const before = known.get(rule.name)
+    if (before === undefined) {
+      valueIn(await steps.add(rule))
+      imported.added++
+    } else if (valueIn(await steps.change(before, rule))) {
+      imported.changed++
+    } else {
+      imported.unchanged++
+    }
+  }
+  return imported
+}
+
+function valueIn<Value>(outcome: Outcome<Value>): Value {
+  if (!outcome.ok) throw new ImportRefused(outcome.code)
+  return outcome.value
 }

@@ -4,8 +4,13 @@ import type pg from 'pg'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import { type Outcome, type Owner, refused } from '../core/outcome.ts'
 import type { NewRule, Rule, RuleChange } from '../core/rule.ts'
-import { type Context, createRuleChanges, type RuleChangesOptions } from './rule-changes.ts'
-import { type Imported, ImportRefused } from './rule-import.ts'
+import {
+  type Context,
+  createRuleChanges,
+  type Imported,
+  ImportRefused,
+  type RuleChangesOptions,
+} from './rule-changes.ts'
 import { type RuleVersion, readRule, readRules, readVersions } from './rule-rows.ts'
 
 /** All reject while PostgreSQL is unavailable. A rule of another owner counts as unknown. */

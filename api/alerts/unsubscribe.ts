@@ -1,8 +1,7 @@
 /** Serves the page by which a mail recipient leaves a channel. Its form or a mail program (RFC 8058) submits it. */
 
 import type { FastifyReply } from 'fastify'
-import type { Unsubscribing } from '../../alerts/delivery/unsubscribe.ts'
-import { unsubscribePath } from '../../alerts/delivery/unsubscribe-path.ts'
+import { type Unsubscribing, unsubscribePath } from '../../alerts/delivery/unsubscribe.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { addMethodNotAllowed } from '../http/errors.ts'

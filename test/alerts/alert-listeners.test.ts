@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { createAlertListeners } from '../../alerts/alert-listeners.ts'
 import type { AlertRow } from '../../alerts/core/alert.ts'
+import { createAlertListeners } from '../../alerts/store/alerts.ts'
 import { recordingLog } from '../support/databases.ts'
 import { waitFor } from '../support/wait-for.ts'
 

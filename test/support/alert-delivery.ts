@@ -5,7 +5,6 @@ import type pg from 'pg'
 import type { NewChannel } from '../../alerts/core/channel.ts'
 import type { Message } from '../../alerts/core/message.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from '../../alerts/delivery/delivery.ts'
-import { writeAudit } from '../../auth/audit.ts'
 import { createSecretBox } from '../../auth/secret-box.ts'
 import { alertMessage } from './alert-message.ts'
 import { closing, silentLog, type TestHooks } from './databases.ts'
@@ -34,7 +33,6 @@ export function deliveryParts(pool: pg.Pool, more: Partial<DeliveryOptions> = {}
     send: async () => undefined,
     hasMailServer: true,
     recipientOf: async () => undefined,
-    audit: writeAudit,
     queueOwnerMail: async (_transaction, _owner, name) => void mailed.push(name),
     targetsAllowed: ['127.0.0.0/8'],
     ownAddresses: () => [],

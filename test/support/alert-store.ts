@@ -2,19 +2,17 @@
 
 import type pg from 'pg'
 import type { AlertDevice } from '../../alerts/core/devices.ts'
-import { groupValue } from '../../alerts/core/group-key.ts'
 import type { Message } from '../../alerts/core/message.ts'
 import type { Owner } from '../../alerts/core/outcome.ts'
 import { idlePair, type PairState } from '../../alerts/core/pair.ts'
-import { NewRule, type Rule } from '../../alerts/core/rule.ts'
+import { groupValue, NewRule, type Rule } from '../../alerts/core/rule.ts'
 import type { Effect } from '../../alerts/core/transition.ts'
-import { readDueGroups } from '../../alerts/outbox/due-groups.ts'
 import { type FlushOptions, flushGroup } from '../../alerts/outbox/flush-group.ts'
+import { readDueGroups } from '../../alerts/outbox/group-rows.ts'
 import { createAlertSilences } from '../../alerts/outbox/silence-rows.ts'
 import { createAlertList } from '../../alerts/store/alerts.ts'
 import { applyTransitions, type Transition } from '../../alerts/store/apply.ts'
 import { createAlertRules } from '../../alerts/store/rules.ts'
-import { writeAudit } from '../../auth/audit.ts'
 import { noFeed } from '../../auth/nodes/change-feed.ts'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 
@@ -50,7 +48,7 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
   const removed = new Set<number>()
   const clock = { nowMs: () => nowMs, offsetMs: () => 0 }
   const deviceOf = (number: number) => (removed.has(number) ? undefined : deviceNumbered(number, tagsOf(number)))
-  const shared = { pool, feed: noFeed, waits, audit: writeAudit, wake: () => undefined, ...clock }
+  const shared = { pool, feed: noFeed, waits, wake: () => undefined, ...clock }
   const groupValueOf = (groupBy: string | null, device: number) => groupValue(groupBy, tagsOf(device))
   const rules = createAlertRules({ ...shared, groupValueOf })
   const silences = createAlertSilences(shared)

@@ -4,7 +4,7 @@ import { escapeHtml, mailDocument } from '../../../auth/mail/mail-html.ts'
 import type { Message } from '../../core/message.ts'
 import { codeOf, delivered, failed } from '../attempt.ts'
 import { type MessageText, textOf, zoneText } from '../message-text.ts'
-import { unsubscribePath } from '../unsubscribe-path.ts'
+import { unsubscribePath } from '../unsubscribe.ts'
 import { type AlertMail, type ChannelKind, colours, resolvedColour, type Sending } from './kind.ts'
 
 export const email: ChannelKind<'email'> = {

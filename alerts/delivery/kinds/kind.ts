@@ -4,7 +4,7 @@ import type { ChannelKindName, ChannelSettings } from '../../core/channel.ts'
 import type { Message } from '../../core/message.ts'
 import type { Severity } from '../../core/rule.ts'
 import type { AttemptResult } from '../attempt.ts'
-import type { Post } from '../post.ts'
+import type { Post } from '../sender.ts'
 import type { SigningSecrets } from '../signing.ts'
 
 export interface AlertMail {

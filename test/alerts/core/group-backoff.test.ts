@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { backoffEndMs } from '../../../alerts/core/group-backoff.ts'
+import { backoffEndMs } from '../../../alerts/outbox/group-plan.ts'
 
 /** Minutes, with an interval of five. */
 const waitsUntil = (...minutes: number[]) =>

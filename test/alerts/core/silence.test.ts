@@ -1,6 +1,11 @@
 import { test } from 'tap'
-import { createSilencer, NewSilence, type Silencing } from '../../../alerts/core/silence.ts'
-import { isInWindows, type WeeklyWindow } from '../../../alerts/core/silence-window.ts'
+import {
+  createSilencer,
+  isInWindows,
+  NewSilence,
+  type Silencing,
+  type WeeklyWindow,
+} from '../../../alerts/core/silence.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 
 const utc = () => 0

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { SuspectScreen } from '../../../alerts/core/suspect-screen.ts'
-import { type DeviceQuality, hourMs, suspectShare } from '../../../alerts/core/suspect-share.ts'
+import { type DeviceQuality, hourMs, SuspectScreen, suspectShare } from '../../../alerts/core/suspect-share.ts'
 import { type MetricSettings, qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { runs } from '../../support/runs.ts'
 

@@ -2,8 +2,14 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { readingLeavesIdle } from '../../../alerts/core/beyond.ts'
 import { Condition } from '../../../alerts/core/condition.ts'
-import type { Observation } from '../../../alerts/core/observation.ts'
-import { idlePair, isOpen, type PairState, pairFromJson, pairToJson } from '../../../alerts/core/pair.ts'
+import {
+  idlePair,
+  isOpen,
+  type Observation,
+  type PairState,
+  pairFromJson,
+  pairToJson,
+} from '../../../alerts/core/pair.ts'
 import { NewRule, type RuleCore } from '../../../alerts/core/rule.ts'
 import { type Effect, step } from '../../../alerts/core/transition.ts'
 

@@ -7,7 +7,7 @@ import type { Message } from '../../../alerts/core/message.ts'
 import { type AttemptResult, delivered } from '../../../alerts/delivery/attempt.ts'
 import type { AlertMail, OwnSecrets, Published, Tools } from '../../../alerts/delivery/kinds/kind.ts'
 import { channelKinds, kindOf } from '../../../alerts/delivery/kinds/kinds.ts'
-import type { Posted } from '../../../alerts/delivery/post.ts'
+import type { Posted } from '../../../alerts/delivery/sender.ts'
 import { createSigningSecret, rotatedSecrets } from '../../../alerts/delivery/signing.ts'
 import { alertMessage, messageAlert } from '../../support/alert-message.ts'
 

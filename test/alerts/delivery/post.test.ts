@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { createPost } from '../../../alerts/delivery/post.ts'
+import { createPost } from '../../../alerts/delivery/sender.ts'
 import { createTargetCheck } from '../../../alerts/delivery/targets.ts'
 import { type AlertReceiver, startReceiver } from '../../support/alert-receiver.ts'
 

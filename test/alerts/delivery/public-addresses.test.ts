@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { isInNetworks, isPublicAddress, networksOf } from '../../../alerts/delivery/public-addresses.ts'
+import { isInNetworks, isPublicAddress, networksOf } from '../../../alerts/delivery/targets.ts'
 
 const notPublic = `0.0.0.0 10.255.255.255 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255
   192.0.0.170 192.168.1.1 198.19.255.255 224.0.0.251 239.255.255.250 255.255.255.255

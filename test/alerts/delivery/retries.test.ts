@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { retryDelayMs } from '../../../alerts/delivery/retries.ts'
+import { retryDelayMs } from '../../../alerts/delivery/outcome-rows.ts'
 
 const contract = ['5 s', '5 min', '30 min', '2 h', '5 h', '10 h', '14 h', '20 h', '24 h']
 const units: Record<string, number> = { s: 1000, min: 60_000, h: 3_600_000 }

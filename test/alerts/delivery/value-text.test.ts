@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Condition } from '../../../alerts/core/condition.ts'
-import { valueText } from '../../../alerts/delivery/value-text.ts'
+import { valueText } from '../../../alerts/delivery/message-text.ts'
 
 const ofMetric = (value: number | null) => ({ value, metric: 'battery_voltage', unit: 'V' })
 const ofNone = (value: number) => ({ value, metric: null, unit: null })

@@ -3,7 +3,7 @@
 import { test } from 'tap'
 import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
 import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
-import { ReadingIntake } from '../../../alerts/engine/reading-intake.ts'
+import { ReadingIntake } from '../../../alerts/engine/packed-readings.ts'
 import { RuleCoverage } from '../../../alerts/engine/rule-coverage.ts'
 
 const administrator = 99
@@ -131,7 +131,7 @@ test('pending readings are limited by their bytes, with any contents', t => {
   intake.answered(0)
   add(1, 0)
   t.equal(intake.dropped, 12, 'an empty lot gives nothing back')
-  intake.answered(990)
+  intake.answered(lots[0]?.byteLength ?? 0)
   add(900, 0)
   t.equal(intake.dropped, 12)
   t.end()

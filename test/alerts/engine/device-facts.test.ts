@@ -1,5 +1,5 @@
 import t from 'tap'
-import { deviceFactsOf } from '../../../alerts/engine/device-facts.ts'
+import { deviceFactsOf } from '../../../alerts/engine/rule-feed.ts'
 
 const silence = { lateSeconds: 60, freshSeconds: 30, staleSeconds: 86_400, expectedMs: Number.NaN, isOff: false }
 

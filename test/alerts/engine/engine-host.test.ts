@@ -1,20 +1,17 @@
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { bounds } from '../../../alerts/core/bounds.ts'
-import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
-import type { Fact } from '../../../alerts/core/fact.ts'
+import type { Fact } from '../../../alerts/core/condition.ts'
+import type { AlertDevice, AlertDevices, AlertReadings, AskedReadings } from '../../../alerts/core/devices.ts'
 import { idlePair } from '../../../alerts/core/pair.ts'
-import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
 import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
 import { EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
-import { lastFullHourMs } from '../../../alerts/engine/hourly.ts'
+import { lastFullHourMs } from '../../../alerts/engine/periodic-feeds.ts'
 import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
-import { readEngineRow, writeEvaluatedUntil } from '../../../alerts/store/engine-row.ts'
-import { readPairs } from '../../../alerts/store/pairs.ts'
+import { readEngineRow, readPairs, writeEvaluatedUntil } from '../../../alerts/store/pairs.ts'
 import { createAlertRules } from '../../../alerts/store/rules.ts'
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
-import { writeAudit } from '../../../auth/audit.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
 import { createAlertStore, everybody } from '../../support/alert-store.ts'
 import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
@@ -70,7 +67,7 @@ async function createWorld(t: Test) {
   const registry = createRegistry()
   const stored: Row[] = []
   const facts: Fact[] = []
-  const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, audit: writeAudit, wake: () => undefined }
+  const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, wake: () => undefined }
   const rules = createAlertRules({ ...shared, groupValueOf: () => '' })
   const addRule = async (condition: object, more: object = {}, owner = everybody): Promise<Rule> => {
     const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...more })

@@ -1,8 +1,7 @@
 import { test } from 'tap'
 import { Condition } from '../../../alerts/core/condition.ts'
-import { Engine } from '../../../alerts/engine/engine.ts'
-import type { EngineMessage } from '../../../alerts/engine/engine-messages.ts'
-import { noColumn } from '../../../alerts/engine/engine-rule.ts'
+import { noColumn } from '../../../alerts/engine/covered-pairs.ts'
+import { Engine, type EngineMessage } from '../../../alerts/engine/engine.ts'
 
 test('a second lot in flight has to be full', async t => {
   const lots: number[] = []

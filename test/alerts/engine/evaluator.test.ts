@@ -2,9 +2,9 @@ import { type Test, test } from 'tap'
 import { Condition, metricOf } from '../../../alerts/core/condition.ts'
 import { idlePair } from '../../../alerts/core/pair.ts'
 import { isOfWhole, type RuleCore } from '../../../alerts/core/rule.ts'
-import { customColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
+import { customColumn, noColumn } from '../../../alerts/engine/covered-pairs.ts'
 import { Evaluator } from '../../../alerts/engine/evaluator.ts'
-import type { EngineReading } from '../../../alerts/engine/value-watch.ts'
+import type { EngineReading } from '../../../alerts/engine/pair-states.ts'
 import { memoryUsed } from '../../support/memory-used.ts'
 
 const startMs = Date.UTC(2026, 0, 1)

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { test } from 'tap'
+import { memoryMs } from '../../../alerts/core/beyond.ts'
 import { bounds } from '../../../alerts/core/bounds.ts'
 import { Condition } from '../../../alerts/core/condition.ts'
 import { pairFromJson, pairToJson } from '../../../alerts/core/pair.ts'
-import { memoryMs } from '../../../alerts/core/samples.ts'
-import { Engine } from '../../../alerts/engine/engine.ts'
-import type { EngineMessage, RestoredPair } from '../../../alerts/engine/engine-messages.ts'
+import { Engine, type EngineMessage, type RestoredPair } from '../../../alerts/engine/engine.ts'
 import { type PackedReadings, ReadingsBuffer } from '../../../alerts/engine/packed-readings.ts'
 import { runs } from '../../support/runs.ts'
 

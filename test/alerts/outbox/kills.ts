@@ -5,8 +5,8 @@
 
 import type pg from 'pg'
 import t from 'tap'
-import { readDueGroups } from '../../../alerts/outbox/due-groups.ts'
 import { flushGroup } from '../../../alerts/outbox/flush-group.ts'
+import { readDueGroups } from '../../../alerts/outbox/group-rows.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
 import { inTransaction } from '../../../store/postgres/transaction.ts'
 import { type AlertStore, createAlertStore, effects, startMs } from '../../support/alert-store.ts'

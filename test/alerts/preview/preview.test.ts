@@ -1,8 +1,7 @@
 /** A preview requested by the API: the devices read, the response, and rejections. */
 
 import t from 'tap'
-import type { AlertDevice } from '../../../alerts/core/devices.ts'
-import type { AlertReadings, AskedReadings, ReadAlertReadings } from '../../../alerts/core/readings.ts'
+import type { AlertDevice, AlertReadings, AskedReadings, ReadAlertReadings } from '../../../alerts/core/devices.ts'
 import { NewRule } from '../../../alerts/core/rule.ts'
 import { createPreview, type PreviewLimits } from '../../../alerts/preview/preview.ts'
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'

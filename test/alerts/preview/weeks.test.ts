@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { weekOf, weeksBetween } from '../../../alerts/preview/weeks.ts'
+import { weekOf, weeksBetween } from '../../../alerts/preview/preview-run.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 
 const utc = createLocalTime('UTC')

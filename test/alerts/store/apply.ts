@@ -3,8 +3,7 @@
 import t from 'tap'
 import { idlePair } from '../../../alerts/core/pair.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
-import { readEngineRow } from '../../../alerts/store/engine-row.ts'
-import { readPairs } from '../../../alerts/store/pairs.ts'
+import { readEngineRow, readPairs } from '../../../alerts/store/pairs.ts'
 import { createAlertStore, effects, startMs } from '../../support/alert-store.ts'
 import { sharedPostgres } from '../../support/databases.ts'
 

@@ -1,7 +1,7 @@
 /** Selectors of devices, rules, weekly windows and attempts to send in words. */
 
 import type { NewRule } from '../../../alerts/core/rule.ts'
-import type { WeeklyWindow } from '../../../alerts/core/silence-window.ts'
+import type { WeeklyWindow } from '../../../alerts/core/silence.ts'
 import type { Selector } from '../../../auth/devices/selector.ts'
 import { ruleText } from '../../text/condition-words.ts'
 import { listed } from '../../text/phrases.ts'

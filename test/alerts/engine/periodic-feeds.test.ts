@@ -1,9 +1,8 @@
 import { test } from 'tap'
 import type { AlertDevice } from '../../../alerts/core/devices.ts'
-import type { Observation } from '../../../alerts/core/observation.ts'
+import type { Observation } from '../../../alerts/core/pair.ts'
 import { type NewRule, type Rule, NewRule as schema } from '../../../alerts/core/rule.ts'
-import { lastFullHourMs, observeHour } from '../../../alerts/engine/hourly.ts'
-import { observeUnusual } from '../../../alerts/engine/unusual-hours.ts'
+import { lastFullHourMs, observeHour, observeUnusual } from '../../../alerts/engine/periodic-feeds.ts'
 
 const hourMs = 3_600_000
 
