@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { BackupError } from '../service/backup/backup-error.ts'
+import { BackupError } from '../service/backup/backup-parts.ts'
 import { restore } from '../service/backup/restore.ts'
 import type { Config } from '../service/settings/config.ts'
 import type { Log } from '../store/log.ts'

@@ -1,7 +1,7 @@
 /** Reads the accepted values and times of readings from the settings. */
 
 import { defaultRanges, type Ranges, type TimeLimits } from '../ingest/reading.ts'
-import type { AcceptedFrom } from './lifecycle/retention/accepted-from.ts'
+import type { AcceptedFrom } from './lifecycle/retention/horizon.ts'
 import type { Config } from './settings/config.ts'
 
 export function checkOptionsOf(

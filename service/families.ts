@@ -27,9 +27,9 @@ import type { Ingress } from './ingress.ts'
 import { createEraseJobs, type EraseJobs } from './lifecycle/erasure/erase-jobs.ts'
 import { rejectedReadings } from './rejected-readings.ts'
 import { questdbRead, replicaStatuses } from './replicas.ts'
-import type { ServiceParts } from './service-parts.ts'
 import { readSetAside } from './set-aside.ts'
 import type { Config } from './settings/config.ts'
+import type { ServiceParts } from './start-parts.ts'
 
 /** Then a client of events reconnects, which applies a revoked credential. */
 const privateStreamMsMax = 10 * 60_000

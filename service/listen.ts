@@ -19,8 +19,8 @@ import { databaseFaultOf, readinessOf } from './readiness.ts'
 import { questdbRead, replicaFaults } from './replicas.ts'
 import { openSelfMonitoring } from './self-monitoring/self-monitoring.ts'
 import { addServiceMetrics } from './service-metrics.ts'
-import type { ServiceParts } from './service-parts.ts'
 import type { Config } from './settings/config.ts'
+import type { ServiceParts } from './start-parts.ts'
 
 /** Longer than a load balancer with checks each second takes to detect a node that is not ready. */
 const drainMs = 2500

@@ -16,10 +16,15 @@ import { openViewLinks } from '../auth/views/links.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
-import { createDeviceOf } from './linked-devices.ts'
 import { openDrive } from './open-drive.ts'
-import { openSessions, type ServiceSessions, tokenLifetimeSecondsOf } from './open-sessions.ts'
-import { createRequestIdentity, type RequestIdentity } from './request-identity.ts'
+import {
+  createDeviceOf,
+  createRequestIdentity,
+  openSessions,
+  type RequestIdentity,
+  type ServiceSessions,
+  tokenLifetimeSecondsOf,
+} from './open-sessions.ts'
 import type { Config } from './settings/config.ts'
 
 export interface ServiceAccounts extends ServiceSessions, RequestIdentity {

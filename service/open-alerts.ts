@@ -13,11 +13,14 @@ import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { signOf } from '../store/metrics/units.ts'
 import type { Store } from '../store/store.ts'
-import { createBatteryDays } from './alert-battery-days.ts'
 import { alertDelivery } from './alert-delivery.ts'
 import { createAlertDevices } from './alert-devices.ts'
-import { type AlertFactsOptions, createAlertFacts } from './alert-facts.ts'
-import { createUnusualShifts } from './alert-unusual.ts'
+import {
+  type AlertFactsOptions,
+  createAlertFacts,
+  createBatteryDays,
+  createUnusualShifts,
+} from './alert-observations.ts'
 import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { DiskUse } from './lifecycle/disk/disk-use.ts'

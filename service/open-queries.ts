@@ -1,10 +1,15 @@
 /** Opens the queries of readings and points, the exports and the reads of ranges, by the settings. */
 
+import { ageSecondsOf } from '../analytics/reliability/freshness.ts'
+import type { Metrics } from '../auth/metrics/metrics.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
+import type { InsightsKnown } from '../query/insights-fleet.ts'
+import type { Live } from '../query/live/live.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import { createReplicas, type Replicas } from '../query/replicas.ts'
 import type { Log } from '../store/log.ts'
+import { descriptionOf } from '../store/metrics/metric-description.ts'
 import type { Clock } from './clock.ts'
 import type { Retention } from './lifecycle/retention/retention.ts'
 import type { ServiceReplica } from './replicas.ts'
@@ -112,4 +117,27 @@ function openServiceRanges(config: Config, log: Log, { readReplicas: replicas }:
     limits: { ...rangeLimits, timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })
+}
+
+export function createInsightsKnown(
+  metrics: Pick<Metrics, 'metricsOf' | 'series'>,
+  live: Pick<Live, 'stateOf' | 'silenceOf'>,
+  nowMs: () => number,
+): InsightsKnown {
+  return {
+    gaugesOf(number) {
+      return metrics.metricsOf(number).flatMap(metric => {
+        const series = metrics.series(number, metric)
+        if (series === undefined || metric.kind !== 'gauge') return []
+        const { title, unit, decimals } = descriptionOf(metric)
+        return [{ metric: { name: metric.name, title, unit, decimals, quality: metric.quality }, series }]
+      })
+    },
+    silenceOf(number) {
+      const silence = live.stateOf(number) === 'silent' ? live.silenceOf(number) : undefined
+      if (silence === undefined || Number.isNaN(silence.lastMs)) return undefined
+      const { lastMs, staleSeconds } = silence
+      return { state: ageSecondsOf(lastMs, nowMs()) > staleSeconds ? 'offline' : 'stale', lastMs }
+    },
+  }
 }

@@ -1,19 +1,18 @@
-/** Reads the settings, starts the service, and stops it on a signal. */
+/** Reads the settings, starts the service with its log, and stops it on a signal. */
 
 import { flushCompileCache } from 'node:module'
 import { isatty } from 'node:tty'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { type Logger, pino } from 'pino'
 import { StartError } from '../store/start-error.ts'
 import { startForwarderService } from './forwarder-service.ts'
-import { createLog } from './log-output.ts'
 import { watchParent } from './parent.ts'
 import { startService } from './service.ts'
 import { noteFailedWork } from './set-aside.ts'
 import { type Config, ConfigError, readConfig } from './settings/config.ts'
 import { misspeltSettings, misspeltText } from './settings/misspelt-settings.ts'
-import { type Role, readStartArguments, UsageError } from './settings/start-arguments.ts'
-import { startHelp } from './settings/start-help.ts'
+import { type Role, readStartArguments, startHelp, UsageError } from './settings/start-help.ts'
 import type { Service } from './start-parts.ts'
 
 /** A longer stop is aborted: a supervisor kills the process soon anyway, which the journal survives. */
@@ -22,7 +21,7 @@ const stopMsMax = 10_000
 /** Same as the command line's. */
 const exitUsage = 2
 
-export interface RunOptions {
+interface RunOptions {
   words: string[]
   environment: Record<string, string | undefined>
   /** Registers the handler of signals from now on. */
@@ -123,4 +122,14 @@ export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
   gc({ type: 'major', flavor: 'last-resort', execution: 'sync' })
+}
+
+export async function createLog({ LOG_LEVEL, LOG_FORMAT }: Config, isTerminal: boolean): Promise<Logger> {
+  const options = { level: LOG_LEVEL }
+  if (LOG_FORMAT === 'json' || (LOG_FORMAT === 'auto' && !isTerminal)) return pino(options)
+  // Loaded on demand, since few starts need it.
+  const { PinoPretty } = await import('pino-pretty')
+  // Synchronous, so that the last line before an exit is written.
+  const output = { destination: 1, sync: true, singleLine: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }
+  return pino(options, PinoPretty({ ...output, colorize: isTerminal }))
 }

@@ -1,10 +1,15 @@
-/** Declares the parts of a backup, its progress and its end. */
+/** Declares the parts of a backup, its progress and its failures. */
 
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { DataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
 import type { RowsOf } from './erased.ts'
+
+/** A failed backup or restore. The message is one sentence for the operator. */
+export class BackupError extends Error {
+  override name = 'BackupError'
+}
 
 export interface BackupParts {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal' | 'questdb' | 'secrets'>

@@ -9,17 +9,13 @@
 
 import { join } from 'node:path'
 import type pg from 'pg'
-import { BackupError } from './backup-error.ts'
-import type { BackupParts, BackupRun } from './backup-parts.ts'
-import { digestFile } from './copied-file.ts'
-import { createCopier } from './copier.ts'
-import type { FileEntry } from './copy.ts'
+import { clearTarget, prepareTarget } from './backup-folder.ts'
+import { BackupError, type BackupParts, type BackupRun } from './backup-parts.ts'
+import { createCopier, digestFile, type FileEntry } from './copy.ts'
 import { type CopiedRows, copyRows, journalFolders } from './copy-rows.ts'
 import { listDone, listDoneSince, type RowsOf, writeTombstones } from './erased.ts'
-import { writeManifest } from './manifest.ts'
-import { formatVersion, type ManifestHead } from './manifest-lines.ts'
+import { formatVersion, type ManifestHead, writeManifest } from './manifest.ts'
 import { beginSnapshot, copyTablesOut, listMigrations, listSequences } from './postgres-tables.ts'
-import { clearTarget, prepareTarget } from './target.ts'
 
 export interface BackupResult {
   files: number

@@ -23,7 +23,7 @@ import type { Log } from '../../store/log.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
-import { BackupError } from './backup-error.ts'
+import { BackupError } from './backup-parts.ts'
 import { eraseAgain, listDone, listDoneSince } from './erased.ts'
 import { assertInUse, copyQuestdb } from './topics-backup.ts'
 

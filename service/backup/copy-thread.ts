@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { BackupError } from './backup-error.ts'
+import { BackupError } from './backup-parts.ts'
 import { Copy, type CopyStep, type FileEntry } from './copy.ts'
 
 export interface CopyThreadData {

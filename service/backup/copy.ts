@@ -1,10 +1,23 @@
-/** Copies files and trees into a folder and records their digests. */
+/** Copies files and trees into a folder and records their digests, in a separate thread. */
 
-import { mkdirSync, readdirSync, statfsSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { syncFolder } from '../../store/sync-folder.ts'
-import { BackupError } from './backup-error.ts'
-import { type Content, copyFile } from './copied-file.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
+import { BackupError } from './backup-parts.ts'
+import type { CopyThreadData, CopyThreadMessage } from './copy-thread.ts'
 
 /** `path` is relative to the target's folder, as in the manifest. */
 export type CopyStep =
@@ -89,4 +102,105 @@ function unlessMissing<Result>(path: string, isOptional: boolean, work: () => Re
     if (isOptional && code === 'ENOENT' && missing === path) return undefined
     throw error
   }
+}
+
+export interface Content {
+  bytes: number
+  sha256: string
+}
+
+const pieceBytes = 256 * 1024
+const zeros = Buffer.alloc(pieceBytes)
+
+/** Reads a file without copying it. */
+export function digestFile(from: string, onBytes: (count: number) => void): Content {
+  return withFile(from, 'r', source => {
+    return readPieces(source, Number.POSITIVE_INFINITY, piece => onBytes(piece.length))
+  })
+}
+
+/** Copies the first `bytesMax` bytes to the new file `to`. QuestDB's many zero blocks become holes. */
+function copyFile(from: string, to: string, bytesMax: number, onBytes: (count: number) => void): Content {
+  return withFile(from, 'r', source =>
+    withFile(to, 'wx', target => {
+      const content = readPieces(source, bytesMax, (piece, position) => {
+        if (!piece.equals(zeros.subarray(0, piece.length))) writeAll(target, piece, position)
+        onBytes(piece.length)
+      })
+      ftruncateSync(target, content.bytes)
+      fsyncSync(target)
+      return content
+    }),
+  )
+}
+
+function withFile<Result>(path: string, flags: 'r' | 'wx', work: (descriptor: number) => Result): Result {
+  const descriptor = openSync(path, flags, 0o600)
+  try {
+    return work(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function readPieces(source: number, bytesMax: number, take: (piece: Buffer, position: number) => void): Content {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(pieceBytes)
+  let position = 0
+  while (position < bytesMax) {
+    const count = readSync(source, buffer, 0, Math.min(pieceBytes, bytesMax - position), position)
+    if (count === 0) break
+    const piece = buffer.subarray(0, count)
+    hash.update(piece)
+    take(piece, position)
+    position += count
+  }
+  return { bytes: position, sha256: hash.digest('hex') }
+}
+
+function writeAll(target: number, piece: Buffer, position: number): void {
+  for (let written = 0; written < piece.length; ) {
+    written += writeSync(target, piece, written, piece.length - written, position + written)
+  }
+}
+
+export interface Copier {
+  /** Resolves when all of it is on disk. */
+  copy(steps: CopyStep[]): Promise<FileEntry[]>
+}
+
+interface CopierOptions {
+  target: string
+  /** Free space to leave on the target's disk. */
+  leaveBytes: number
+  /** Aborts a copy at once. */
+  signal: AbortSignal
+  /** Counts copied bytes in shared memory. */
+  bytes: BigInt64Array
+}
+
+export function createCopier({ target, leaveBytes, signal, bytes }: CopierOptions): Copier {
+  async function copy(steps: CopyStep[]): Promise<FileEntry[]> {
+    signal.throwIfAborted()
+    const workerData: CopyThreadData = { target, steps, leaveBytes, bytes }
+    const resourceLimits = threadLimits.copies
+    const worker = new Worker(new URL('./copy-thread.ts', import.meta.url), { workerData, resourceLimits })
+    const end = () => void worker.terminate()
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      return await new Promise((resolve, reject) => {
+        worker.once('message', (message: CopyThreadMessage) => {
+          if ('entries' in message) resolve(message.entries)
+          else reject(new BackupError(message.refusal))
+        })
+        worker.once('error', reject)
+        worker.once('exit', () => reject(signal.reason ?? new Error('the copying thread has ended')))
+      })
+    } finally {
+      signal.removeEventListener('abort', end)
+      await worker.terminate()
+    }
+  }
+
+  return { copy }
 }

@@ -15,7 +15,7 @@ import {
   readingsTable,
   seriesHourColumns,
 } from '../../store/tables.ts'
-import { BackupError } from './backup-error.ts'
+import { BackupError } from './backup-parts.ts'
 
 /** Runs one internal statement. */
 export type Exec = (sql: string) => Promise<readonly (readonly (string | number | boolean | null)[])[]>

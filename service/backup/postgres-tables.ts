@@ -1,4 +1,4 @@
-/** Writes and reads the tables of PostgreSQL by COPY. */
+/** Writes the tables of PostgreSQL by COPY, and restores them. */
 
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -6,14 +6,18 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type pg from 'pg'
+import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { endNodeEpoch } from '../../store/postgres/node-epoch.ts'
+import { makeClient } from '../../store/postgres/postgres-connect.ts'
+import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import { syncFolder } from '../../store/sync-folder.ts'
-import { BackupError } from './backup-error.ts'
+import { BackupError } from './backup-parts.ts'
 import type { FileEntry } from './copy.ts'
-import type { ManifestHead } from './manifest-lines.ts'
+import { eraseAgain } from './erased.ts'
+import type { ManifestHead } from './manifest.ts'
 
-export type Table = ManifestHead['postgres']['tables'][number]
+type Table = ManifestHead['postgres']['tables'][number]
 type Sequence = ManifestHead['postgres']['sequences'][number]
 
 /** The runner of migrations writes this one. */
@@ -103,7 +107,7 @@ export async function copyTablesOut(
 }
 
 /** Replaces the rows of all tables, in the transaction of the client. */
-export async function copyTablesIn(client: pg.ClientBase, folder: string, tables: readonly Table[]): Promise<void> {
+async function copyTablesIn(client: pg.ClientBase, folder: string, tables: readonly Table[]): Promise<void> {
   const present = new Map((await listTables(client)).map(table => [table.name, table]))
   const order = [...present.keys()]
   const sorted = tables.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
@@ -127,8 +131,54 @@ async function assertRows(client: pg.ClientBase, { name, rows: wanted }: Table):
   if (count !== wanted) throw new BackupError(`The table ${name} has ${count} rows, and had ${wanted} in the backup.`)
 }
 
-export async function setSequences(client: pg.ClientBase, sequences: readonly Sequence[]): Promise<void> {
+async function setSequences(client: pg.ClientBase, sequences: readonly Sequence[]): Promise<void> {
   for (const { name, value, isCalled } of sequences) {
     await client.query('SELECT setval($1::regclass, $2::bigint, $3)', [quoted(name), value, isCalled])
+  }
+}
+
+/** Converts faults of the backup or the machine to a sentence. Bugs stay unchanged. */
+export function refusalOf(error: unknown): unknown {
+  const isOfDatabase = error instanceof pg.DatabaseError || error instanceof QuestdbError
+  const isOfSystem = error instanceof Error && 'syscall' in error
+  return isOfDatabase || isOfSystem ? new BackupError(`The backup cannot be restored (${error.message}).`) : error
+}
+
+/** An external database may have other data. */
+export async function assertEmptyDatabase(databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) return
+  const client = makeClient({ connectionString: databaseUrl })
+  try {
+    await client.connect()
+    const { rows } = await client.query('SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1')
+    if (rows.length === 0) return
+    throw new BackupError('The database at DATABASE_URL has tables: empty it, or give another one.')
+  } catch (error) {
+    if (error instanceof BackupError) throw error
+    throw new BackupError(`The database at DATABASE_URL cannot be used (${(error as Error).message}).`)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+/** Replaces the rows of all tables and runs `more` in the same transaction. */
+export async function fillPostgres(
+  connect: () => Promise<pg.Client>,
+  folder: string,
+  postgres: ManifestHead['postgres'],
+  more: (client: pg.Client) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const client = await connect()
+  try {
+    await client.query('BEGIN')
+    await copyTablesIn(client, folder, postgres.tables)
+    await setSequences(client, postgres.sequences)
+    await eraseAgain(client, postgres.eraseAgain)
+    await more(client)
+    await client.query('COMMIT')
+    await endNodeEpoch(client)
+    await client.query('ANALYZE')
+  } finally {
+    await client.end().catch(() => undefined)
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Log } from '../../store/log.ts'
-import { BackupError } from './backup-error.ts'
+import { BackupError } from './backup-parts.ts'
 import { type DaySums, type Exec, listSummedTables, type OpenDaySums, untilApplied } from './day-sums.ts'
 
 export interface Checkpoint {

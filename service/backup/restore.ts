@@ -10,13 +10,12 @@ import { questdbRoot, stopQuestdbLeftBehind } from '../../store/questdb/questdb-
 import { StartError } from '../../store/start-error.ts'
 import { openStore, type Store } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
-import { BackupError } from './backup-error.ts'
-import { checkBackup, checkContent } from './check-backup.ts'
+import { checkBackup, checkContent } from './backup-folder.ts'
+import { BackupError } from './backup-parts.ts'
 import { Copy } from './copy.ts'
 import { type Exec, listSummedTables, openDaySums, untilApplied } from './day-sums.ts'
-import type { Manifest } from './manifest.ts'
-import type { ManifestHead } from './manifest-lines.ts'
-import { assertEmptyDatabase, fillPostgres, refusalOf } from './restore-postgres.ts'
+import type { Manifest, ManifestHead } from './manifest.ts'
+import { assertEmptyDatabase, fillPostgres, refusalOf } from './postgres-tables.ts'
 
 export interface RestoreOptions {
   folder: string

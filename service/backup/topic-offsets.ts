@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { appliedOffsetSql, firstOffset } from '../../ingest/kafka/replica-state.ts'
-import { BackupError } from './backup-error.ts'
-import type { ManifestHead } from './manifest-lines.ts'
+import { BackupError } from './backup-parts.ts'
+import type { ManifestHead } from './manifest.ts'
 
 type Offsets = NonNullable<ManifestHead['topics']>
 

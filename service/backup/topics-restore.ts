@@ -4,10 +4,10 @@ import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { migrate, migrationsFolder } from '../../store/postgres/migrations.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
-import { BackupError } from './backup-error.ts'
-import { checkBackup } from './check-backup.ts'
-import type { ManifestHead } from './manifest-lines.ts'
-import { assertEmptyDatabase, fillPostgres, refusalOf } from './restore-postgres.ts'
+import { checkBackup } from './backup-folder.ts'
+import { BackupError } from './backup-parts.ts'
+import type { ManifestHead } from './manifest.ts'
+import { assertEmptyDatabase, fillPostgres, refusalOf } from './postgres-tables.ts'
 
 export interface TopicsRestoreOptions {
   folder: string

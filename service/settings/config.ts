@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { cacheDirectoryOf } from './cache-directory.ts'
 import { Settings } from './settings.ts'
-import type { Role } from './start-arguments.ts'
+import type { Role } from './start-help.ts'
 
 export type Config = z.infer<typeof Settings> & {
   SIGN_UP: SignUpMode

@@ -6,7 +6,6 @@ import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { signUpModes } from '../../auth/accounts/sign-up.ts'
 import { isTimeZone } from '../../auth/time-zone.ts'
 import { defaultDeviceTags } from '../../ingest/formats/line-protocol-names.ts'
-import { mqttBrokers, mqttDecoders } from './mqtt-brokers.ts'
 import { questdbReplicas } from './questdb-replicas.ts'
 import {
   archiveUrl,
@@ -20,6 +19,8 @@ import {
   isStrongSecret,
   lineFields,
   list,
+  mqttBrokers,
+  mqttDecoders,
   providerUrl,
   range,
   saslMechanisms,

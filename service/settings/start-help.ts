@@ -1,5 +1,6 @@
-/** Writes `barograph start --help`: how to start and stop the service, and its settings, from their schema. */
+/** Arguments and help of `barograph start`: how to start and stop the service, and its settings, from their schema. */
 
+import { parseArgs } from 'node:util'
 import { Settings } from './settings.ts'
 
 export const startIntro = `Usage: barograph start [--role all|api|forward]
@@ -54,4 +55,31 @@ function textOf(value: unknown): string {
 
 function isRange(value: unknown): value is { min: number; max: number } {
   return typeof value === 'object' && value !== null && 'min' in value && 'max' in value
+}
+
+/**
+ * `all` runs everything. With Kafka as the journal, `api` only serves requests and `forward` only forwards to QuestDB.
+ */
+const roles = ['all', 'api', 'forward'] as const
+export type Role = (typeof roles)[number]
+
+export class UsageError extends Error {}
+
+/** Throws a UsageError. */
+export function readStartArguments(words: readonly string[]): { isHelp: boolean; role: Role } {
+  const { values, tokens } = parseArgs({
+    args: [...words],
+    options: { help: { type: 'boolean', short: 'h' }, role: { type: 'string', default: 'all' } },
+    strict: false,
+    tokens: true,
+  })
+  if (values.help === true) return { isHelp: true, role: 'all' }
+  const other = tokens.find(token => token.kind !== 'option' || !['help', 'role'].includes(token.name))
+  if (other !== undefined) {
+    const word = JSON.stringify(words[other.index])
+    throw new UsageError(`The service takes no arguments such as ${word}; --help lists its settings.`)
+  }
+  const role = roles.find(each => each === values.role)
+  if (role === undefined) throw new UsageError('--role must be all, api or forward.')
+  return { isHelp: false, role }
 }

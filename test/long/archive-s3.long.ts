@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { createArchive } from '../../service/lifecycle/archive/archive.ts'
-import { openBucket } from '../../service/lifecycle/archive/s3-target.ts'
+import { openBucket } from '../../service/lifecycle/archive/archive-target.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { firstDay, porch, roof, store } from '../service/lifecycle/retention/retention-world.ts'
 import { temporaryFolder } from '../support/databases.ts'

@@ -145,7 +145,7 @@ const ofPostgres = [
   'alerts/',
   'annotations/',
   'auth/',
-  'service/backup/restore-postgres.ts',
+  'service/backup/postgres-tables.ts',
   'cli/merge-replicas.ts',
   'content/',
   'ingest/journal/',

@@ -2,7 +2,7 @@
 
 import t, { test } from 'tap'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
-import { createUnusualShifts } from '../../service/alert-unusual.ts'
+import { createUnusualShifts } from '../../service/alert-observations.ts'
 import { rejectedReadings } from '../../service/rejected-readings.ts'
 
 const none = { status: 'ok', reason: null, lack: null, since: null, value: null, expected: null, hours: [] }

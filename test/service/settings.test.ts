@@ -7,7 +7,7 @@ import { ConfigError, readConfig } from '../../service/settings/config.ts'
 import { kafkaSettings } from '../../service/settings/kafka.ts'
 import { editDistance, misspeltSettings } from '../../service/settings/misspelt-settings.ts'
 import { Settings } from '../../service/settings/settings.ts'
-import { readStartArguments, UsageError } from '../../service/settings/start-arguments.ts'
+import { readStartArguments, UsageError } from '../../service/settings/start-help.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { temporaryFolder } from '../support/databases.ts'
 

@@ -1,7 +1,7 @@
 /** A service that is a node among others, as a process of its own, by the settings of its environment. */
 
-import { createLog } from '../../service/log-output.ts'
 import { watchParent } from '../../service/parent.ts'
+import { createLog } from '../../service/run-service.ts'
 import { startService } from '../../service/service.ts'
 import { readConfig } from '../../service/settings/config.ts'
 

@@ -13,7 +13,7 @@ import { createSessions } from '../../auth/sessions/sessions.ts'
 import { openStations } from '../../auth/stations/stations.ts'
 import { createTenants } from '../../auth/tenants/tenants.ts'
 import { openOwnDecoders } from '../../ingest/decoders/own-decoders.ts'
-import { openAcceptedFrom } from '../../service/lifecycle/retention/accepted-from.ts'
+import { openAcceptedFrom } from '../../service/lifecycle/retention/horizon.ts'
 import type { Store } from '../../store/store.ts'
 import { closing, silentLog, type TestHooks } from './databases.ts'
 

@@ -1,18 +1,16 @@
-/** Measures each hour how much of the disk the journals and the managed databases use, and how it grows. */
+/** Measures each hour the disk use of the journals and the managed databases, and forecasts when the disk will be full. */
 
-import type { Dirent } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
+import { type Dirent, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { lstat, readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
 import type { DataDirectory } from '../../../store/data-directory.ts'
 import type { Log } from '../../../store/log.ts'
 import type { Config } from '../../settings/config.ts'
 import { dayMs, horizonMs } from '../retention/horizon.ts'
 import type { Retention } from '../retention/retention.ts'
-import type { RetentionState } from '../retention/retention-state.ts'
-import { readDisk } from './disk-space.ts'
-import { type Forecast, forecast } from './forecast.ts'
-import { addSample, type DiskSample, readSamples, writeSamples } from './samples.ts'
+import type { RetentionState } from '../retention/retention-nodes.ts'
 
 export interface DiskState extends Forecast {
   freeBytes: number
@@ -30,7 +28,7 @@ export interface DiskUse {
   close(): Promise<void>
 }
 
-export interface DiskUseOptions {
+interface DiskUseOptions {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal' | 'questdb' | 'postgres'>
   /** An external database is not on this disk. */
   config: Pick<Config, 'QUESTDB_HTTP' | 'DATABASE_URL'>
@@ -126,4 +124,94 @@ function noEntries(error: unknown): Dirent[] {
 function isGone(error: unknown): number {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   return 0
+}
+
+export async function readDisk(path: string): Promise<{ freeBytes: number; totalBytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(path)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
+/** Bytes on the disk of the data directory; 0 for an external database. */
+export interface DiskSample {
+  atMs: number
+  journal: number
+  questdb: number
+  postgres: number
+}
+
+/** Two weeks of hours. */
+export const samplesMax = 336
+const fileBytesMax = 64 * 1024
+
+const count = z.number().min(0)
+const File = z.array(z.tuple([count, count, count, count])).max(samplesMax)
+
+/** Empty for a missing or damaged file: then the growth is unknown for some days. */
+export function readSamples(file: string, nowMs: number): DiskSample[] {
+  try {
+    const bytes = readFileSync(file)
+    if (bytes.length > fileBytesMax) return []
+    const rows = File.parse(JSON.parse(bytes.toString()))
+    const samples = rows.map(([atMs, journal, questdb, postgres]) => ({ atMs, journal, questdb, postgres }))
+    // The clock was ahead.
+    return samples.filter(({ atMs }) => atMs <= nowMs)
+  } catch {
+    return []
+  }
+}
+
+export function writeSamples(file: string, samples: readonly DiskSample[]): void {
+  const rows = samples.map(({ atMs, journal, questdb, postgres }) => [atMs, journal, questdb, postgres])
+  writeFileSync(`${file}.new`, JSON.stringify(rows), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+/** Appends a sample. Drops the oldest ones, and samples of a clock that was ahead. */
+export function addSample(samples: readonly DiskSample[], sample: DiskSample): DiskSample[] {
+  return [...samples.filter(({ atMs }) => atMs < sample.atMs), sample].slice(-samplesMax)
+}
+
+interface Forecast {
+  /** Undefined with too few days. */
+  growthBytesPerDay: number | undefined
+  /** Undefined if unknown, or without growth. */
+  daysUntilFull: number | undefined
+}
+
+/** With fewer days, a single one decides. */
+const daysMin = 4
+
+/**
+ * Forecasts from the use on previous days. The growth is the Theil–Sen slope, the median of the slopes of all pairs of days, which
+ * single days of a backlog or an erasure do not change. From `daysUntilExpiry` on, expiry offsets the growth, so a disk that lasts until then does not get full. Undefined if
+ * readings never expire, or already do, which is part of the growth.
+ */
+export function forecast(
+  samples: readonly DiskSample[],
+  freeBytes: number,
+  daysUntilExpiry = Number.POSITIVE_INFINITY,
+): Forecast {
+  const days = dailyMedians(samples)
+  if (days.length < daysMin) return { growthBytesPerDay: undefined, daysUntilFull: undefined }
+  const slopes = days.flatMap((later, at) => {
+    return days.slice(0, at).map(earlier => (later.bytes - earlier.bytes) / (later.day - earlier.day))
+  })
+  const growthBytesPerDay = median(slopes)
+  const daysUntilFull = growthBytesPerDay > 0 ? freeBytes / growthBytesPerDay : undefined
+  const lasts = daysUntilFull === undefined || daysUntilFull >= daysUntilExpiry
+  return { growthBytesPerDay, daysUntilFull: lasts ? undefined : daysUntilFull }
+}
+
+/** Sums of all parts by day in UTC. */
+function dailyMedians(samples: readonly DiskSample[]): { day: number; bytes: number }[] {
+  const byDay = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / dayMs))
+  return [...byDay].map(([day, ofDay]) => {
+    return { day, bytes: median(ofDay.map(({ journal, questdb, postgres }) => journal + questdb + postgres)) }
+  })
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = (sorted.length - 1) / 2
+  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2
 }

@@ -1,4 +1,4 @@
-/** Runs the erase jobs one after the other at low priority, and waits for obstacles to clear. */
+/** Runs the erase jobs at the leading node, one after the other at low priority, and retries until they succeed. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Devices } from '../../../auth/devices/devices.ts'
@@ -14,7 +14,6 @@ import { type QuestdbReplica, replicaFault } from '../../../store/questdb/questd
 import type { Store } from '../../../store/store.ts'
 import type { Archive } from '../archive/archive.ts'
 import { type ErasedReplica, EraseFailure } from './erase-in-replica.ts'
-import { createEraseLoop, NotLeading } from './erase-loop.ts'
 import {
   type EraseEnd,
   type EraseJob,
@@ -30,9 +29,8 @@ import {
   type StationEraseReport,
   takeJob,
 } from './erase-records.ts'
-import { createEraseRequests, type EraseRequests } from './erase-requests.ts'
+import { createEraseRequests, type EraseRequests, refuseErased } from './erase-requests.ts'
 import { createEraseSteps, type EraseSteps, type EraseStepsOptions } from './erase-steps.ts'
-import { refuseErased } from './refuse-erased.ts'
 
 export interface EraseJobs extends EraseRequests {
   /** Resolves the outcome of the last request; false while it is unknown. */
@@ -49,7 +47,7 @@ export interface EraseJobs extends EraseRequests {
   close(): Promise<void>
 }
 
-export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExpires' | 'syncNames' | 'forgetSeries'> {
+interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExpires' | 'syncNames' | 'forgetSeries'> {
   ingest: EraseStepsOptions['ingest'] & {
     readings: Pick<Ingest, 'refuseSeries'>
     points: Pick<PointsIngest, 'refuseSeries'>
@@ -227,4 +225,68 @@ function damagedText(names: readonly string[]): string {
   const more = names.length - namesShownMax
   const shown = names.toSorted().slice(0, namesShownMax).join(', ')
   return `damaged dead letters were not erased: ${shown}${more > 0 ? ` and ${more} more` : ''}; discard them and erase again`
+}
+
+interface EraseLoopOptions {
+  leads: () => boolean
+  /** Called once at a time. */
+  work: () => Promise<void>
+  signal: AbortSignal
+  log: Log
+}
+
+interface EraseLoop {
+  /** Requests work at this node, or at its successor as the leader. */
+  ask(): void
+  ended(): Promise<void>
+}
+
+class NotLeading extends Error {}
+
+const retryMsMin = 1_000
+const retryMsMax = 60_000
+/** Interval at which a node checks whether it leads. */
+const leadsEveryMs = 500
+
+function createEraseLoop({ leads, work, signal, log }: EraseLoopOptions): EraseLoop {
+  let running: Promise<void> | undefined
+  /** True if work was requested while the last call ended. */
+  let isAsked = false
+  let retryMs = retryMsMin
+
+  const pause = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
+
+  async function tryWork(): Promise<void> {
+    isAsked = false
+    try {
+      await work()
+      retryMs = retryMsMin
+    } catch (error) {
+      isAsked = true
+      if (signal.aborted || error instanceof NotLeading) return
+      log.warn({ err: error }, 'erase job failed, retrying')
+      await pause(retryMs)
+      retryMs = Math.min(retryMs * 2, retryMsMax)
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (isAsked && !signal.aborted) {
+      if (leads()) await tryWork()
+      else await pause(leadsEveryMs)
+    }
+  }
+
+  function ask(): void {
+    isAsked = true
+    running ??= run().finally(() => {
+      running = undefined
+      if (isAsked && !signal.aborted) ask()
+    })
+  }
+
+  return {
+    ask,
+    ended: async () => await running,
+  }
 }

@@ -1,5 +1,6 @@
-/** Removes devices, metrics and stations, and writes their erase jobs in the same transaction. */
+/** Removes devices, metrics and stations, with their erase jobs in the same transaction, and refuses rows of erased series. */
 
+import type pg from 'pg'
 import { writeAudit } from '../../../auth/audit.ts'
 import type { Changed } from '../../../auth/devices/commits.ts'
 import type { Devices } from '../../../auth/devices/devices.ts'
@@ -9,6 +10,8 @@ import type { ChangeFeed } from '../../../auth/nodes/change-feed.ts'
 import { type Station, subjectOfStation } from '../../../auth/stations/station.ts'
 import type { StationChanged } from '../../../auth/stations/station-changes.ts'
 import type { Stations } from '../../../auth/stations/stations.ts'
+import type { Ingest, PointsIngest } from '../../../ingest/ingest.ts'
+import { erasedCustom } from '../../../ingest/journal/record.ts'
 import type { Transaction } from '../../../store/postgres/transaction.ts'
 import type { Store } from '../../../store/store.ts'
 import {
@@ -18,6 +21,7 @@ import {
   insertMetricJob,
   insertStationJob,
   type MetricEraseReport,
+  readSeries,
 } from './erase-records.ts'
 
 export interface EraseRequests {
@@ -39,7 +43,7 @@ interface DeviceUnknown {
   code: 'DEVICE_UNKNOWN'
 }
 
-export interface EraseRequestsOptions {
+interface EraseRequestsOptions {
   devices: Pick<Devices, 'get' | 'removeNamed'>
   metrics: Pick<Metrics, 'removeSeries'>
   stations: Pick<Stations, 'remove'>
@@ -114,4 +118,30 @@ export function createEraseRequests(options: EraseRequestsOptions): EraseRequest
       }
     },
   }
+}
+
+interface RefuseErasedOptions {
+  feed: ChangeFeed
+  pool: Pick<pg.Pool, 'query'>
+  ingest: { readings: Pick<Ingest, 'refuseSeries'>; points: Pick<PointsIngest, 'refuseSeries'> }
+  /** Drops values of removed series from memory. */
+  forgetSeries?: ((numbers: readonly number[]) => Promise<void>) | undefined
+  /** Removes entries about a device or station of this name from memory. */
+  forgetName?: ((name: string) => void) | undefined
+  /** Called when there are jobs. */
+  added: () => void
+}
+
+/** Listens after the registries, so that they have removed the erased records before this runs. */
+export function refuseErased({ feed, pool, ingest, forgetSeries, forgetName, added }: RefuseErasedOptions): void {
+  feed.onChange('erase', async ids => {
+    for (const { rowsOf, numbers, name } of await readSeries(pool, ids)) {
+      if (rowsOf === 'points') ingest.points.refuseSeries(numbers)
+      else ingest.readings.refuseSeries(rowsOf === 'measurements' ? numbers.map(erasedCustom) : numbers)
+      if (rowsOf !== 'measurements') forgetName?.(name)
+      // Rejects when the service closes.
+      if (rowsOf === 'measurements') void forgetSeries?.(numbers).catch(() => undefined)
+    }
+    added()
+  })
 }

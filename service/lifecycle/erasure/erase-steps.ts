@@ -7,13 +7,13 @@ import type { Ingest, PointsIngest } from '../../../ingest/ingest.ts'
 import { erasedCustom } from '../../../ingest/journal/record.ts'
 import type { ErasedRecords } from '../../../ingest/write-path.ts'
 import type { Log } from '../../../store/log.ts'
+import { replicaPrefix } from '../../../store/questdb/questdb-replicas.ts'
 import { type Exec, untilTableApplied } from '../../../store/questdb/until-applied.ts'
 import { expiredHoursTable, expiredSeriesHoursTable } from '../../../store/tables.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
 import { atEachInUse, createReplicaErasure, type ErasedReplica } from './erase-in-replica.ts'
 import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, erasedTables } from './erase-rows.ts'
-import { createUntilUp } from './until-up.ts'
 
 /** The part of a table's write path that an erasure uses. */
 type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'erase' | 'onLost' | 'files'>
@@ -166,5 +166,42 @@ export async function untilNoHoursAreKept(exec: Exec, pause: () => Promise<void>
     const [running] = await exec(runningSql)
     if (Number(running?.[0]) === 0) return
     await pause()
+  }
+}
+
+interface UntilUpOptions {
+  replicas: readonly ErasedReplica[]
+  /** Rejects when the wait is aborted. */
+  pause: (ms: number) => Promise<void>
+  /** Notes the reason of a job's delay; null without one. */
+  noteDelay?: (job: EraseJob, reason: string | null) => Promise<void>
+}
+
+interface UntilUp {
+  /** Resolves when the QuestDB of the replica is up; rejects when the replica is lost. */
+  untilUp(replica: ErasedReplica, job?: EraseJob): Promise<void>
+  noteAway(job: EraseJob): Promise<void>
+}
+
+function createUntilUp({ replicas, pause, noteDelay }: UntilUpOptions): UntilUp {
+  const isUp = ({ questdb }: ErasedReplica) => questdb.state().state === 'up'
+
+  /** Other parts report a single QuestDB that is down. */
+  async function noteAway(job: EraseJob): Promise<void> {
+    if (replicas.length === 1) return
+    const away = replicas.filter(replica => !(isUp(replica) || replica.isLost?.() === true))
+    const reasons = away.map(replica => `${replicaPrefix(replicas, replica)}QuestDB is unavailable`)
+    await noteDelay?.(job, reasons.length === 0 ? null : reasons.join('; '))
+  }
+
+  return {
+    noteAway,
+    async untilUp(replica, job) {
+      while (!isUp(replica)) {
+        if (replica.isLost?.() === true) throw new Error(`${replicaPrefix(replicas, replica)}it is lost`)
+        await pause(pauseMs)
+      }
+      if (job !== undefined) await noteAway(job)
+    },
   }
 }

@@ -14,7 +14,6 @@ import type { ShownReplica } from '../../../ingest/write-path.ts'
 import { bug } from '../../../store/limits/bug.ts'
 import { ensureExpiryTables } from '../../../store/questdb/questdb-tables.ts'
 import type { Exec } from '../../../store/questdb/until-applied.ts'
-import type { AcceptedFrom } from './accepted-from.ts'
 import {
   dayText,
   dropDays,
@@ -26,7 +25,7 @@ import {
   readExpiredBeforeMs,
 } from './expired-days.ts'
 import { type ExpiringTable, expiringMeasurements, expiringReadings } from './expiring-tables.ts'
-import { dayMs } from './horizon.ts'
+import { type AcceptedFrom, dayMs } from './horizon.ts'
 import type { SharedLock } from './shared-lock.ts'
 
 /** Archive of the QuestDB whose days expire. */

@@ -13,7 +13,7 @@ import { createRecentMessages } from '../../../ingest/decoders/recent-messages.t
 import { type BrokerLinkOptions, openBrokerLink } from '../../../ingest/mqtt/broker-link.ts'
 import { matchesFilter } from '../../../ingest/mqtt/topics.ts'
 import type { Rejection } from '../../../ingest/rejections/rejection.ts'
-import { mqttBrokers, mqttDecoders } from '../../../service/settings/mqtt-brokers.ts'
+import { mqttBrokers, mqttDecoders } from '../../../service/settings/setting-values.ts'
 import { silentLog } from '../../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts } from '../../support/mqtt.ts'
 import { messageOf, until } from '../../support/processes.ts'

@@ -4,15 +4,15 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { watchDiskUse } from '../../../service/lifecycle/disk/disk-use.ts'
-import { forecast } from '../../../service/lifecycle/disk/forecast.ts'
 import {
   addSample,
   type DiskSample,
+  forecast,
   readSamples,
   samplesMax,
+  watchDiskUse,
   writeSamples,
-} from '../../../service/lifecycle/disk/samples.ts'
+} from '../../../service/lifecycle/disk/disk-use.ts'
 import { silentLog, temporaryFolder } from '../../support/databases.ts'
 
 const hourMs = 3_600_000

@@ -7,8 +7,7 @@ import { type NamedDevice, NewDevice } from '../../../auth/devices/device.ts'
 import { openDevices } from '../../../auth/devices/devices.ts'
 import { openStations } from '../../../auth/stations/stations.ts'
 import { createEraseJobs } from '../../../service/lifecycle/erasure/erase-jobs.ts'
-import { openNameCopy } from '../../../service/lifecycle/name-sync/name-copy.ts'
-import { deviceNames, seriesNames } from '../../../service/lifecycle/name-sync/name-sync.ts'
+import { deviceNames, openNameCopy, seriesNames } from '../../../service/lifecycle/name-sync/name-sync.ts'
 import {
   deviceNamesTable,
   namedMeasurementsView,

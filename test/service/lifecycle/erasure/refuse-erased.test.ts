@@ -4,7 +4,7 @@ import t from 'tap'
 import { type ApplyChange, noFeed } from '../../../../auth/nodes/change-feed.ts'
 import { erasedCustom } from '../../../../ingest/journal/record.ts'
 import { insertJob, insertMetricJob, insertStationJob } from '../../../../service/lifecycle/erasure/erase-records.ts'
-import { refuseErased } from '../../../../service/lifecycle/erasure/refuse-erased.ts'
+import { refuseErased } from '../../../../service/lifecycle/erasure/erase-requests.ts'
 import { nowhere, startDatabases } from '../../../support/databases.ts'
 
 t.test(

@@ -5,10 +5,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { NewDevice } from '../../../../auth/devices/device.ts'
-import { openAcceptedFrom } from '../../../../service/lifecycle/retention/accepted-from.ts'
 import { listRawDays } from '../../../../service/lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../../service/lifecycle/retention/expiring-tables.ts'
-import { dayMs } from '../../../../service/lifecycle/retention/horizon.ts'
+import { dayMs, openAcceptedFrom } from '../../../../service/lifecycle/retention/horizon.ts'
 import {
   openRetention,
   type Retention,

@@ -1,10 +1,19 @@
-/** Measures facts of the service for operators' rules. */
+/** Observations for rules of alerts: facts of the service, days that batteries have left, and unusual gauges. */
 
 import type { Fact } from '../alerts/core/condition.ts'
+import type { BatteryDays, UnusualShifts } from '../alerts/engine/periodic-feeds.ts'
+import { shiftOf } from '../analytics/unusual/unusual.ts'
+import { type AnalysedMetrics, customMetrics } from '../api/read/custom-metrics.ts'
+import type { Devices } from '../auth/devices/devices.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { Analyses } from '../query/analyses.ts'
+import type { Insights as FleetInsights } from '../query/insights.ts'
+import { Insights } from '../query/shapes/insights.ts'
+import { UnusualValues } from '../query/shapes/unusual.ts'
 import type { Questdb } from '../store/questdb/questdb.ts'
 import { type QuestdbReplica, replicaPrefix } from '../store/questdb/questdb-replicas.ts'
+import { metrics as columns } from '../store/tables.ts'
 import type { DiskUse } from './lifecycle/disk/disk-use.ts'
 
 export interface AlertFactsOptions {
@@ -68,4 +77,54 @@ export function createAlertFacts(options: AlertFactsOptions): () => Promise<read
   }
 
   return async () => [questdbAway(), forwardingLate(), deadLetters(), journalFull(), clockStepped(), await diskFull()]
+}
+
+export function createBatteryDays(
+  insights: Pick<FleetInsights, 'of'>,
+  registry: Pick<Devices, 'byNumber'>,
+): BatteryDays {
+  return async (asked, signal) => {
+    const devices = asked.flatMap(({ number }) => registry.byNumber(number) ?? [])
+    const answer = await insights.of(devices, signal)
+    if (!answer.ok) throw new Error(`the days that batteries have left are not known: ${answer.code}`)
+    const { batteries, batteries_low } = Insights.parse(JSON.parse(answer.body.bytes.toString('utf8')))
+    const numbers = new Map(devices.map(({ name, number }) => [name, number]))
+    const left = new Map<number, number>()
+    for (const { device, low } of batteries) {
+      const number = numbers.get(device)
+      // With several batteries, the first to be empty counts.
+      if (number !== undefined) left.set(number, Math.min(low, left.get(number) ?? low))
+    }
+    // Below 15 % a battery may end on any day.
+    for (const device of batteries_low) {
+      const number = numbers.get(device)
+      if (number !== undefined) left.set(number, 0)
+    }
+    return left
+  }
+}
+
+export function createUnusualShifts(
+  query: Pick<Analyses, 'unusual'>,
+  registry: Pick<Devices, 'byNumber'>,
+  metrics: AnalysedMetrics,
+): UnusualShifts {
+  return async (asked, metric, signal) => {
+    const shifts = new Map<number, number>()
+    const devices = asked.flatMap(({ number }) => registry.byNumber(number) ?? [])
+    await Promise.all(
+      devices.map(async device => {
+        const custom = customMetrics(metrics, device, columns, [metric])
+        const answer = await query.unusual(device, { custom }, signal)
+        if (!answer.ok) throw new Error(`whether ${metric} is unusual is not known: ${answer.code}`)
+        const values = UnusualValues.parse(JSON.parse(answer.body.bytes.toString('utf8'))) as Record<string, unknown>
+        const { status, value, expected } = values[metric] as UnusualValues['temperature']
+        if (status !== 'ok') return
+        const [low, high] = expected ?? [null, null]
+        const isUnusual = value !== null && low !== null && high !== null
+        shifts.set(device.number, isUnusual ? shiftOf({ value, expected: [low, high] }) : 0)
+      }),
+    )
+    return shifts
+  }
 }

@@ -1,11 +1,12 @@
-/** Checks that a backup is complete and unchanged, and that this version can restore it. */
+/** Prepares the folder of a new backup, and checks that a backup is complete and fit for this version. */
 
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { developmentVersion, migrationNames, migrationsFolder, withBaseline } from '../../store/postgres/migrations.ts'
-import { BackupError } from './backup-error.ts'
-import { type Content, digestFile } from './copied-file.ts'
-import { type Manifest, manifestName, readManifest } from './manifest.ts'
+import { syncFolder } from '../../store/sync-folder.ts'
+import { BackupError } from './backup-parts.ts'
+import { type Content, digestFile } from './copy.ts'
+import { type Manifest, manifestName, partNames, readManifest } from './manifest.ts'
 
 /** Reads every byte. Throws a BackupError for a file that is missing, added or changed. */
 export function checkBackup(folder: string, version: string, onBytes: (count: number) => void): Manifest {
@@ -73,4 +74,49 @@ function readFolder(folder: string) {
   } catch (error) {
     throw new BackupError(`${folder} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }
+}
+
+/** Reasons by error code of the operating system. */
+const reasons = new Map([
+  ['ENOENT', 'its parent folder does not exist'],
+  ['EACCES', 'the user of the service has no write permission'],
+  [
+    'EROFS',
+    'the service may only read there; under systemd, ReadWritePaths of its unit names the folders that it may write',
+  ],
+])
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return reasons.get(error.code ?? '') ?? error.code ?? String(error)
+}
+
+/** Creates the folder, or takes an empty one outside the data directory, and returns its real path. */
+export function prepareTarget(path: string, dataDirectory: string | undefined): string {
+  if (!isAbsolute(path)) throw new BackupError(`${path} is not an absolute path.`)
+  try {
+    const target = join(realpathSync(dirname(path)), basename(path))
+    const below = dataDirectory === undefined ? '..' : relative(realpathSync(dataDirectory), target)
+    if (!below.startsWith('..')) throw new BackupError(`${path} is in the data directory: give another folder.`)
+    makeEmpty(target)
+    return target
+  } catch (error) {
+    if (error instanceof BackupError) throw error
+    throw new BackupError(`${path} cannot be made: ${reasonOf(error as NodeJS.ErrnoException)}.`)
+  }
+}
+
+function makeEmpty(target: string): void {
+  try {
+    mkdirSync(target, { mode: 0o700 })
+    syncFolder(dirname(target))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (readdirSync(target).length > 0) throw new BackupError(`${target} is not empty: give a new or an empty folder.`)
+    chmodSync(target, 0o700)
+  }
+}
+
+/** Removes the files of a failed backup. The folder was empty before. */
+export function clearTarget(target: string): void {
+  for (const name of [...partNames, `${manifestName}.new`]) rmSync(join(target, name), { recursive: true, force: true })
 }
