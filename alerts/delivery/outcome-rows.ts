@@ -184,4 +184,4 @@ export function retryDelayMs(attempts: number, random: number): number | undefin
 }
 
 /** A channel that has failed for so long is disabled. */
-export const failingMsMax = 5 * 24 * hourMs
+const failingMsMax = 5 * 24 * hourMs
