@@ -51,7 +51,7 @@ export type AlertEventRow = z.infer<typeof AlertEventRow>
 
 export const AlertDetails = Alert.extend({ events: z.array(AlertEventRow) })
 
-/** Groups of an answer; of more, those with the most devices. */
+/** Limit of groups in an answer, which has the largest ones. */
 export const firingGroupsMax = 1000
 
 export const FiringGroups = z.object({

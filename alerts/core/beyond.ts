@@ -4,7 +4,7 @@ import { type ThresholdSide, thresholdSide } from '../../analytics/excursions/th
 import type { Condition } from './condition.ts'
 import type { Observation, PairState } from './pair.ts'
 
-/** `unknown`: it says nothing of it. */
+/** `unknown`: the observation does not decide. */
 type Side = ThresholdSide | 'unknown'
 
 export interface Sight {
@@ -140,7 +140,7 @@ export function memoryMs(windowMs: number): number {
 
 const noSamples: Samples = { timesMs: [], values: [] }
 
-/** The newest value that is as old as the window, and not much older; NaN without one. */
+/** The newest value that is as old as the window, and not much older, or NaN. */
 function referenceOf({ timesMs, values }: Samples = noSamples, atMs: number, windowMs: number): number {
   for (let at = timesMs.length - 1; at >= 0; at--) {
     const ageMs = atMs - (timesMs[at] as number)

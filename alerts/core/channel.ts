@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { plainText } from '../../store/plain-text.ts'
 
-/** Its form; whether something may be sent there is checked where it is set, and at each connection. */
+/** Only the form. The target is checked when it is set, and at each connection. */
 const Address = plainText({ min: 1, max: 2000 }).meta({ description: 'An address, with https.' })
 
 const MailAddress = z
@@ -123,6 +123,6 @@ export const Channel = z.object({
 })
 export type Channel = z.infer<typeof Channel>
 
-/** The secret that its notifications are signed with is shown this once; webhooks alone have one. */
+/** The signing secret of a webhook is shown once, in this answer. */
 export const IssuedChannel = Channel.extend({ secret: z.string().optional() })
 export type IssuedChannel = z.infer<typeof IssuedChannel>

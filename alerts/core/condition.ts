@@ -94,7 +94,7 @@ export const Condition = z.discriminatedUnion('kind', [
 ])
 export type Condition = z.infer<typeof Condition>
 
-/** The metric of whose readings the condition speaks; undefined for one that speaks of none. */
+/** The metric of the condition. Undefined for a condition without one. */
 export function metricOf(condition: Condition): string | undefined {
   return 'metric' in condition ? condition.metric : undefined
 }

@@ -1,7 +1,12 @@
 /** Caller of an operation on alerts, and its outcome: a value, or the reason of a refusal. */
 
-/** Administrators and the local token see all; others see their own. `account` owns new objects (null: the service). */
+/** Administrators and the local token see all, others their own. `account` owns new objects (null: the service). */
 export type Owner = { all: true; account: number | null } | { all: false; account: number }
+
+/** The account that a query is limited to; null: all accounts. */
+export function accountOf(who: Owner): number | null {
+  return who.all ? null : who.account
+}
 
 export type AlertErrorCode =
   | 'ALERT_RESOLVED'

@@ -12,7 +12,7 @@ export interface PairState {
   readonly sinceMs: number
   readonly openedMs: number
   readonly firedMs: number
-  /** Time of the newest reading as its device has it, in epoch microseconds; of a rule on silence, at most its receipt. */
+  /** Time of the newest reading by the device's clock, epoch microseconds. For a rule on silence, at most its receipt. */
   readonly seenUs: number
   readonly atMs: number
   /** The last value, difference, share or count of seconds; NaN without. */

@@ -157,7 +157,7 @@ export function createSilencer(
     })?.found
 }
 
-/** Whether each device that the inner one selects is selected by the outer one; false where that depends on the devices. */
+/** True where the outer selector selects all devices of the inner one, whichever devices exist. */
 function liesWithin(inner: Selector, outer: Selector): boolean {
   if ('all' in outer) return true
   if ('devices' in outer) return 'devices' in inner && isSubset(inner.devices, outer.devices)

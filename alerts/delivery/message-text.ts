@@ -162,7 +162,7 @@ function wholeText(count: number, name: string): string {
   return countOf(Math.floor(count), name)
 }
 
-/** In whole units of the largest that it reaches; of seconds only below a minute. */
+/** In whole units of the largest one that the duration reaches. */
 function roundedDuration(seconds: number): string {
   const unit = [86_400, 3600, 60].find(length => seconds >= length) ?? 1
   return durationText(Math.floor(seconds / unit) * unit)

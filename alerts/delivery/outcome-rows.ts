@@ -177,7 +177,7 @@ const waitsMs = [
 /** The delay is random, so that simultaneous failures are not retried together. */
 const spread = 0.1
 
-/** From a failed attempt, counted from 1, to the next one; undefined where none follows. `random` is from 0 to 1. */
+/** Delay from a failed attempt, counted from 1, to the next one. Undefined after the last attempt. `random` is from 0 to 1. */
 export function retryDelayMs(attempts: number, random: number): number | undefined {
   const waitMs = waitsMs[attempts - 1]
   return waitMs === undefined ? undefined : waitMs * (1 + spread * (2 * random - 1))

@@ -16,7 +16,7 @@ export function createSigningSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`
 }
 
-/** The old secret ends in a day; one that is older still ends now. */
+/** The replaced secret stays valid for a day. The one before it ends now. */
 export function rotatedSecrets({ secret }: SigningSecrets, nowMs: number): SigningSecrets {
   return { secret: createSigningSecret(), previous: { secret, endsMs: nowMs + previousMs } }
 }

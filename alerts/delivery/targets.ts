@@ -15,14 +15,14 @@ export interface TargetCheckOptions {
   allowed: readonly string[]
   /** The addresses of this machine. */
   ownAddresses: () => readonly string[]
-  /** By DNS alone; of an origin that is listed, by the system (the hosts file, too). */
+  /** Uses DNS alone. Names of allowed origins are resolved by the system, which reads the hosts file, too. */
   resolve?: Resolve
 }
 
 export interface TargetCheck {
-  /** Why nothing is sent there, as far as it is known without its addresses; undefined for one that may be used. */
+  /** Why the URL is refused, as far as it is known without its addresses. Undefined for an accepted one. */
   faultOf(url: string): string | undefined
-  /** Connects to checked addresses alone; ends with the signal. The URL has no fault. */
+  /** Connects to checked addresses only, until the signal aborts. The URL has no fault. */
   connectorTo(url: URL, signal: AbortSignal): buildConnector.connector
 }
 

@@ -29,9 +29,9 @@ export async function saveUnsubscribe(
 }
 
 export interface Unsubscribing {
-  /** The address that a link is for; undefined for no link of now. */
+  /** The address of a link. Undefined for an invalid link. */
   addressOf(token: string): Promise<string | undefined>
-  /** Disables the channel. False for no link of now; true again where it is disabled already. */
+  /** Disables the channel, or leaves it disabled. False for an invalid link. */
   unsubscribe(token: string): Promise<boolean>
 }
 

@@ -272,18 +272,18 @@ interface OutageWatchOptions {
   readonly nowMs: () => number
   /** Reads a monotonic clock. */
   readonly monotonicMs: () => number
-  /** Why no readings are taken, or that they are not known here. */
+  /** True while no readings are accepted, or accepted readings are missing here. */
   readonly isOut: () => boolean
 }
 
 interface OutageLook {
-  /** One goes on. */
+  /** An outage goes on. */
   readonly isOut: boolean
-  /** We did nothing for a while, up to now. */
+  /** The process did not run for a while, up to now. */
   readonly hasPaused: boolean
-  /** By how much the clock was set since the last look; 0 where it was not. */
+  /** Step of the clock since the last look, or 0. */
   readonly steppedMs: number
-  /** When the last look was, by the clock as it is now. */
+  /** Time of the last look by the present clock. */
   readonly beforeMs: number
 }
 

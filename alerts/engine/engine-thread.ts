@@ -1,4 +1,4 @@
-/** The thread in which rules are evaluated; see engine.ts. */
+/** Entry of the thread that evaluates rules. */
 
 import { parentPort } from 'node:worker_threads'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'

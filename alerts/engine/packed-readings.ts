@@ -1,6 +1,6 @@
 /**
  * Readings on their way to the thread that evaluates them: packed into a buffer that is transferred, held while the thread is not
- * ready for them, and bounded. On the main thread, packing a reading takes 0.2 µs; evaluating it by three rules would take 1.9 µs
+ * ready for them, and bounded. On the main thread, packing a reading takes 0.2 µs. Evaluating it there by three rules would take 1.9 µs
  * (100,000 devices).
  */
 

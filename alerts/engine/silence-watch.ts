@@ -107,7 +107,7 @@ export class SilenceWatch {
     return !this.#isOut && this.#deadlines.nextMs() <= nowMs
   }
 
-  /** The pair that is due; undefined for a site or one of its devices: sites are evaluated after all deadlines. */
+  /** The due pair. Undefined for a site or one of its devices, as sites are evaluated after all deadlines. */
   take(nowMs: number): CoveredPair | undefined {
     const pair = this.#bySlot[this.#deadlines.nextSlot()] as CoveredPair
     if (pair.of.rule.core.condition.kind === 'silent') return pair
@@ -118,7 +118,7 @@ export class SilenceWatch {
     return undefined
   }
 
-  /** The observation of a site; undefined while it is not certain: devices may be silent, or not known yet. */
+  /** The observation of a site. Undefined while unknown devices could change the result. */
   siteOf({ of }: CoveredPair, nowMs: number): Observation | undefined {
     const { condition } = of.rule.core
     if (this.#isOut || condition.kind !== 'site_silent') return undefined

@@ -123,7 +123,7 @@ class SuspectHour {
     return screen
   }
 
-  /** Observes the shares that are certain; returns the devices that are to be looked at. */
+  /** Observes the certain shares, and returns the devices whose day has to be read. */
   async screen(): Promise<number[]> {
     const screen = await this.#readScreen()
     const suspected: number[] = []
@@ -199,7 +199,7 @@ class SuspectHour {
   }
 }
 
-/** By the number of the device; undefined where there are more rows than that. Rejects when QuestDB is away. */
+/** By the number of the device. Undefined beyond `rowsMax`. Rejects while QuestDB is unavailable. */
 async function readWindows(
   pieces: AsyncIterable<AlertReadings>,
   rowsMax: number,

@@ -1,4 +1,4 @@
-/** Transitions that are not committed yet: one for each pair, however often it has changed meanwhile. One without effects says that a phase has lasted. */
+/** Uncommitted transitions, merged to one for each pair. One without effects records that a phase has lasted. */
 
 import { type PairState, withoutValues } from '../core/pair.ts'
 import type { Effect } from '../core/transition.ts'

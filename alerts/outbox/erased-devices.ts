@@ -14,7 +14,7 @@ export interface ErasedDevices {
   /** Their names, and the time until which no other device had the name. */
   name: string
   untilMs: number
-  /** Metric whose values are erased; null erases the whole devices. */
+  /** Metric whose values are erased. Null erases the devices completely. */
   metric: string | null
 }
 

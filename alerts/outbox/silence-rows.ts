@@ -7,7 +7,7 @@ import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { bounds, type Waits } from '../core/bounds.ts'
 import type { AlertDevice } from '../core/devices.ts'
-import { accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
+import { accepted, accountOf, type Outcome, type Owner, refused } from '../core/outcome.ts'
 import { noDevice, type Rule } from '../core/rule.ts'
 import {
   createSilencer,
@@ -80,7 +80,7 @@ export function createAlertSilences(options: AlertSilencesOptions): AlertSilence
   }
 
   async function add(who: Owner, silence: NewSilence, actor: string): Promise<Outcome<Silence>> {
-    const owner = who.all ? null : who.account
+    const owner = accountOf(who)
     return await feed.commit({ pool, stepMs, lock: silencesLock }, async transaction => {
       if (silence.rule_id !== null && !(await isOwnRule(transaction, who, silence.rule_id)))
         return refused('RULE_UNKNOWN')
@@ -97,7 +97,7 @@ export function createAlertSilences(options: AlertSilencesOptions): AlertSilence
       const { rows } = await transaction.query<{ owner: number | null }>(
         `UPDATE alert_silences SET removed_at = to_timestamp($3::float8 / 1000)
          WHERE id = $1 AND removed_at IS NULL AND ($2::integer IS NULL OR owner = $2) RETURNING owner`,
-        [id, who.all ? null : who.account, nowMs()],
+        [id, accountOf(who), nowMs()],
       )
       const [removed] = rows
       if (removed === undefined) return refused('SILENCE_UNKNOWN')
@@ -117,14 +117,14 @@ export function createAlertSilences(options: AlertSilencesOptions): AlertSilence
          WHERE removed_at IS NULL AND ($1::integer IS NULL OR owner = $1) AND ($2::integer IS NULL OR id < $2)
            AND (until_at IS NULL OR until_at > to_timestamp($3::float8 / 1000))
          ORDER BY id DESC LIMIT $4`,
-        [who.all ? null : who.account, after ?? null, nowMs(), limit],
+        [accountOf(who), after ?? null, nowMs(), limit],
       )
       return rows.map(answerOf)
     },
     async get(who, id) {
       const { rows } = await pool.query<SilenceRecord>(
         `SELECT ${columns} FROM alert_silences WHERE id = $1 AND removed_at IS NULL AND ($2::integer IS NULL OR owner = $2)`,
-        [id, who.all ? null : who.account],
+        [id, accountOf(who)],
       )
       return rows[0] && answerOf(rows[0])
     },
@@ -136,7 +136,7 @@ export function createAlertSilences(options: AlertSilencesOptions): AlertSilence
 async function isOwnRule(transaction: Transaction, who: Owner, id: number): Promise<boolean> {
   const { rowCount } = await transaction.query(
     'SELECT FROM alert_rules WHERE id = $1 AND removed_at IS NULL AND ($2::integer IS NULL OR owner = $2)',
-    [id, who.all ? null : who.account],
+    [id, accountOf(who)],
   )
   return rowCount === 1
 }
@@ -212,7 +212,7 @@ interface HoldOptions {
   deviceOf: (number: number) => AlertDevice | undefined
 }
 
-/** By which an alert of the rule on a device (0: none) is held; undefined for none. */
+/** Finds the hold on an alert of the rule, by the number of its device (0: without one). */
 export type Hold = (device: number) => Held | undefined
 
 export async function readHold(transaction: Transaction, options: HoldOptions): Promise<Hold> {

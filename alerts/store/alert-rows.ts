@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AlertEventRow, AlertRow, AlertState } from '../core/alert.ts'
-import type { Owner } from '../core/outcome.ts'
+import { accountOf, type Owner } from '../core/outcome.ts'
 import type { Rule, Severity } from '../core/rule.ts'
 
 export interface AlertRecord {
@@ -78,7 +78,6 @@ export interface AlertCount {
 
 const limitMax = 1_000
 const eventsMax = 1_000
-const accountOf = (who: Owner): number | null => (who.all ? null : who.account)
 
 /** Newest first. `devices`: their numbers; null: all. */
 export async function readAlertPage(

@@ -40,7 +40,7 @@ export interface AlertList {
   acknowledge(who: Owner, id: string, actor: string): Promise<Outcome<AlertRow>>
   /** In the order of their ids. */
   byIds(ids: readonly number[]): Promise<AlertRow[]>
-  /** The devices on which alerts fire, by their tags of a key; of those with all of `tag`. */
+  /** Devices with firing alerts and all of `tag`, counted by their tags of a key. */
   firing(who: Owner, key: string, tag: readonly string[]): Promise<FiringGroups>
   /** Counts of unresolved alerts, at most ten seconds old. */
   counts(): Promise<AlertCount[]>

@@ -37,7 +37,7 @@ export interface Transition {
 export interface TransitionBatch extends Due {
   /** Greater than in each earlier batch; equal where a batch is sent again. */
   batch: number
-  /** In their order; of a pair there may be several. */
+  /** In their order. A pair may have several. */
   transitions: readonly Transition[]
   /** Receipt time up to which all is evaluated with this batch. */
   evaluatedUntilMs?: number

@@ -132,7 +132,7 @@ interface Recipient {
 /** Undefined for no account. */
 export type FindRecipient = (account: number) => Promise<Recipient | undefined>
 
-/** Why no mail goes there; undefined where one does. `owner` is of the channel; null: the service. */
+/** Why the channel of this owner (null: the service) may not mail to the address. Undefined where it may. */
 async function mailFault(
   owner: number | null,
   address: string,

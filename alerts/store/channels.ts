@@ -76,7 +76,7 @@ interface ChannelChanges {
   change(who: Owner, id: number, change: ChannelChange, actor: string): Promise<ChannelOutcome<Channel>>
   /** Rules no longer have it. */
   remove(who: Owner, id: number, actor: string): Promise<ChannelOutcome>
-  /** A new secret to sign with; for a day the old one signs as well. */
+  /** Replaces the signing secret. For a day the old one signs as well. */
   rotate(who: Owner, id: number, actor: string): Promise<ChannelOutcome<IssuedChannel>>
 }
 
@@ -175,7 +175,7 @@ async function add(
   })
 }
 
-/** Where it leads after a change of its settings; without one, as before. */
+/** The settings after a change, in their public and encrypted parts. */
 async function settingsAfter(
   options: ChannelChangesOptions,
   transaction: Transaction,

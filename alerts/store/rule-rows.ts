@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { Owner } from '../core/outcome.ts'
+import { accountOf, type Owner } from '../core/outcome.ts'
 import type { EndReason } from '../core/pair.ts'
 import type { NewRule, Rule } from '../core/rule.ts'
 import { type Due, deleteGroups, type NewPending, queueEnds, queuePending, reviewHeld } from '../outbox/group-rows.ts'
@@ -20,9 +20,8 @@ const columns = `id, owner, name, selector, condition, for_seconds, keep_firing_
 
 /** An owner's, or all. */
 const isOf = (parameter: string) => `(${parameter}::integer IS NULL OR owner = ${parameter})`
-const accountOf = (who: Owner): number | null => (who.all ? null : who.account)
 
-/** Which a rule is; of another one's, `who` knows nothing. */
+/** A rule of another owner counts as unknown. */
 interface WhichRule {
   who: Owner
   id: number
@@ -45,7 +44,7 @@ export async function readRules(database: Database, who: Owner, after: number, l
   return await rulesFrom(database, text, [accountOf(who), after, limit])
 }
 
-/** All that belong to an owner; there are at most as many as one may have. */
+/** All rules of an owner, who may have a limited number. */
 export async function readOwned(database: Database, owner: number | null): Promise<Rule[]> {
   const text = `SELECT ${columns} FROM alert_rules WHERE removed_at IS NULL AND owner IS NOT DISTINCT FROM $1::integer ORDER BY id`
   return await rulesFrom(database, text, [owner])
