@@ -1,6 +1,6 @@
 /** State of a rule on a device, and the observations that change it. */
 
-import type { Samples } from './beyond.ts'
+import type { Samples } from './samples.ts'
 
 /** `clearing`: it fires, and has been back behind its threshold for less than `keep_firing_seconds`. */
 type Phase = 'idle' | 'pending' | 'firing' | 'clearing'

@@ -8,7 +8,7 @@ import type { Message } from '../core/message.ts'
 import { type ChannelRow, openSealed } from '../store/channel-rows.ts'
 import type { Settings } from '../store/channel-settings.ts'
 import { type AttemptResult, answerLengthRead, attemptMsMax, codeOf, failed, shownAnswer } from './attempt.ts'
-import type { ChannelKind, Tools } from './kinds/kind.ts'
+import type { ChannelKind, Post, Tools } from './kinds/kind.ts'
 import { channelKinds } from './kinds/kinds.ts'
 import type { TargetCheck } from './targets.ts'
 
@@ -50,16 +50,6 @@ export function createSender({ box, log, tools, faultOf }: SenderOptions): Send 
     }
   }
 }
-
-export interface Posted {
-  url: string
-  headers: Readonly<Record<string, string>>
-  body: string
-  /** Secrets that are removed from the recorded answer. */
-  secrets: readonly string[]
-}
-
-export type Post = (posted: Posted, signal: AbortSignal) => Promise<AttemptResult>
 
 const userAgent = 'Barograph'
 const gone = 410

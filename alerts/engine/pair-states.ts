@@ -1,8 +1,9 @@
 /** Steps the states of pairs by new and replayed readings, and queues their transitions for PostgreSQL. */
 
-import { readingLeavesIdle, withSample } from '../core/beyond.ts'
+import { readingLeavesIdle } from '../core/beyond.ts'
 import { bounds } from '../core/bounds.ts'
 import { idlePair, type Observation, type PairState, withoutValues } from '../core/pair.ts'
+import { withSample } from '../core/samples.ts'
 import { type Step, step } from '../core/transition.ts'
 import { type CoveredDevice, type CoveredPair, noColumn, type ReadingValues, readingValue } from './covered-pairs.ts'
 import { TransitionQueue } from './transition-queue.ts'

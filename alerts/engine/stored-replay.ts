@@ -4,7 +4,6 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Live } from '../../query/live/live.ts'
 import type { Log } from '../../store/log.ts'
 import { metrics } from '../../store/tables.ts'
-import { memoryMs } from '../core/beyond.ts'
 import { bounds } from '../core/bounds.ts'
 import { metricOf } from '../core/condition.ts'
 import {
@@ -15,6 +14,7 @@ import {
   type ReadAlertReadings,
 } from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'
+import { memoryMs } from '../core/samples.ts'
 import { isOfValues } from './covered-pairs.ts'
 import type { RestoredPair } from './engine.ts'
 import type { EngineHandle } from './engine-handle.ts'

@@ -15,7 +15,7 @@ import {
   suspectShare,
   suspectWindowMs,
 } from '../core/suspect-share.ts'
-import type { JobDevice, PreviewJob } from './preview-thread.ts'
+import type { JobDevice, PreviewJob } from './preview-job.ts'
 
 export interface HourFeed {
   /** Readings come in the order of time. */

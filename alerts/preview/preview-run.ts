@@ -13,7 +13,7 @@ import { isOfValues, noColumn } from '../engine/covered-pairs.ts'
 import { Evaluator } from '../engine/evaluator.ts'
 import type { EngineReading } from '../engine/pair-states.ts'
 import { type HourFeed, hourFeedOf } from './hour-feeds.ts'
-import type { FiringCounts, PreviewJob, PreviewResult } from './preview-thread.ts'
+import type { FiringCounts, PreviewJob, PreviewResult } from './preview-job.ts'
 
 /** True where stored readings show when the condition held. */
 export function isPreviewed(condition: Condition): boolean {

@@ -4,8 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { bug } from '../../store/limits/bug.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { AlertReadings } from '../core/devices.ts'
-import type { RuleCore } from '../core/rule.ts'
-import type { DeviceQuality } from '../core/suspect-share.ts'
+import type { PreviewCommand, PreviewJob, PreviewReply, PreviewResult } from './preview-job.ts'
 
 export interface PreviewSession {
   /** Resolves when they are evaluated. The buffers change hands. */
@@ -116,57 +115,3 @@ function buffersOf({ device, timesUs, values }: AlertReadings): ArrayBuffer[] {
   const buffers = [device, timesUs, ...values].map(({ buffer }) => buffer)
   return [...new Set(buffers)].filter(buffer => buffer instanceof ArrayBuffer)
 }
-
-export interface JobDevice {
-  readonly number: number
-  /** After so long without a reading it counts as silent. */
-  readonly afterMs: number
-  /** Between two readings; NaN of a device that is not regular. */
-  readonly expectedMs: number
-  /** Its last reading of all; NaN without one. */
-  readonly lastMs: number
-  /** For a rule on suspect readings. */
-  readonly quality?: DeviceQuality | undefined
-}
-
-export interface PreviewJob {
-  readonly rule: RuleCore
-  readonly timeZone: string
-  readonly fromMs: number
-  readonly toMs: number
-  /** Start of reading, at a full hour: earlier readings decide the state at the start of the range. */
-  readonly readFromMs: number
-  readonly devices: readonly JobDevice[]
-}
-
-export interface FiringCounts {
-  readonly count: number
-  readonly longestMs: number
-  /** The end is NaN of one that goes on. */
-  readonly intervals: readonly { readonly fromMs: number; readonly toMs: number }[]
-}
-
-export interface PreviewResult {
-  /** `noDevice` for an alert of all devices. */
-  readonly devices: readonly (FiringCounts & { readonly number: number })[]
-  readonly weeks: readonly {
-    readonly week: string
-    readonly count: number
-    readonly half: number
-    readonly twice: number
-  }[]
-}
-
-export type PreviewCommand = { readonly id: number } & (
-  | { readonly kind: 'begin'; readonly job: PreviewJob }
-  | { readonly kind: 'readings'; readonly readings: AlertReadings }
-  | { readonly kind: 'end' }
-  /** Its caller has left. */
-  | { readonly kind: 'leave' }
-)
-
-/** To each command with readings, and to the end. */
-export type PreviewReply = { readonly id: number } & (
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'done'; readonly result: PreviewResult }
-)

@@ -4,8 +4,8 @@ import { parentPort } from 'node:worker_threads'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
+import type { PreviewCommand, PreviewReply } from './preview-job.ts'
 import { PreviewRun } from './preview-run.ts'
-import type { PreviewCommand, PreviewReply } from './preview-thread.ts'
 
 if (parentPort === null) throw bug('it is a thread')
 const port = parentPort

@@ -17,14 +17,9 @@ import type { PreviewAnswer } from '../core/preview-answer.ts'
 import type { NewRule } from '../core/rule.ts'
 import { suspectMetrics, suspectWindowMs } from '../core/suspect-share.ts'
 import { unusualHistoryMs } from './hour-feeds.ts'
+import type { JobDevice, PreviewJob, PreviewResult } from './preview-job.ts'
 import { isPreviewed, weeksBetween } from './preview-run.ts'
-import {
-  createPreviewThread,
-  type JobDevice,
-  type PreviewJob,
-  type PreviewResult,
-  type PreviewSession,
-} from './preview-thread.ts'
+import { createPreviewThread, type PreviewSession } from './preview-thread.ts'
 
 interface PreviewOptions extends PlanOptions {
   readonly readings: ReadAlertReadings

@@ -1,7 +1,7 @@
 /** Declares the answer of `GET /status`. */
 
 import { z } from 'zod'
-import { waitReasons } from '../../service/lifecycle/retention/due-days.ts'
+import { waitReasons } from '../../service/lifecycle/retention/wait-reasons.ts'
 
 const Database = z.object({
   /** `own` is started by the service, `given` is an external database. */

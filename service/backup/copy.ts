@@ -1,4 +1,4 @@
-/** Copies files and trees into a folder and records their digests, in a separate thread. */
+/** Copies files and trees into a folder durably, and records their digests. The calls are synchronous, for a separate thread. */
 
 import { createHash } from 'node:crypto'
 import {
@@ -13,11 +13,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { syncFolder } from '../../store/sync-folder.ts'
-import { threadLimits } from '../../store/thread-limits.ts'
 import { BackupError } from './backup-parts.ts'
-import type { CopyThreadData, CopyThreadMessage } from './copy-thread.ts'
 
 /** `path` is relative to the target's folder, as in the manifest. */
 export type CopyStep =
@@ -162,45 +159,4 @@ function writeAll(target: number, piece: Buffer, position: number): void {
   for (let written = 0; written < piece.length; ) {
     written += writeSync(target, piece, written, piece.length - written, position + written)
   }
-}
-
-export interface Copier {
-  /** Resolves when all of it is on disk. */
-  copy(steps: CopyStep[]): Promise<FileEntry[]>
-}
-
-interface CopierOptions {
-  target: string
-  /** Free space to leave on the target's disk. */
-  leaveBytes: number
-  /** Aborts a copy at once. */
-  signal: AbortSignal
-  /** Counts copied bytes in shared memory. */
-  bytes: BigInt64Array
-}
-
-export function createCopier({ target, leaveBytes, signal, bytes }: CopierOptions): Copier {
-  async function copy(steps: CopyStep[]): Promise<FileEntry[]> {
-    signal.throwIfAborted()
-    const workerData: CopyThreadData = { target, steps, leaveBytes, bytes }
-    const resourceLimits = threadLimits.copies
-    const worker = new Worker(new URL('./copy-thread.ts', import.meta.url), { workerData, resourceLimits })
-    const end = () => void worker.terminate()
-    signal.addEventListener('abort', end, { once: true })
-    try {
-      return await new Promise((resolve, reject) => {
-        worker.once('message', (message: CopyThreadMessage) => {
-          if ('entries' in message) resolve(message.entries)
-          else reject(new BackupError(message.refusal))
-        })
-        worker.once('error', reject)
-        worker.once('exit', () => reject(signal.reason ?? new Error('the copying thread has ended')))
-      })
-    } finally {
-      signal.removeEventListener('abort', end)
-      await worker.terminate()
-    }
-  }
-
-  return { copy }
 }

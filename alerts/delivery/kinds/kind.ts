@@ -4,7 +4,6 @@ import type { ChannelKindName, ChannelSettings } from '../../core/channel.ts'
 import type { Message } from '../../core/message.ts'
 import type { Severity } from '../../core/rule.ts'
 import type { AttemptResult } from '../attempt.ts'
-import type { Post } from '../sender.ts'
 import type { SigningSecrets } from '../signing.ts'
 
 export interface AlertMail {
@@ -20,6 +19,16 @@ export interface Published {
   payload: string
   retain: boolean
 }
+
+export interface Posted {
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: string
+  /** Secrets that are removed from the recorded answer. */
+  secrets: readonly string[]
+}
+
+export type Post = (posted: Posted, signal: AbortSignal) => Promise<AttemptResult>
 
 export interface Tools {
   post: Post

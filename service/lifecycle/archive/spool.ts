@@ -8,7 +8,7 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
 import { threadLimits } from '../../../store/thread-limits.ts'
-import { readDisk } from '../disk/disk-use.ts'
+import { readDisk } from '../disk/disk-space.ts'
 import type { DayFileResult, DayFileTask } from './day-file-thread.ts'
 
 export interface SpoolOptions {

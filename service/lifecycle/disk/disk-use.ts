@@ -1,7 +1,7 @@
 /** Measures each hour the disk use of the journals and the managed databases, and forecasts when the disk will be full. */
 
 import { type Dirent, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { lstat, readdir, statfs } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
@@ -11,6 +11,7 @@ import type { Config } from '../../settings/config.ts'
 import { dayMs, horizonMs } from '../retention/horizon.ts'
 import type { Retention } from '../retention/retention.ts'
 import type { RetentionState } from '../retention/retention-nodes.ts'
+import { readDisk } from './disk-space.ts'
 
 export interface DiskState extends Forecast {
   freeBytes: number
@@ -124,11 +125,6 @@ function noEntries(error: unknown): Dirent[] {
 function isGone(error: unknown): number {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   return 0
-}
-
-export async function readDisk(path: string): Promise<{ freeBytes: number; totalBytes: number }> {
-  const { bavail, blocks, bsize } = await statfs(path)
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /** Bytes on the disk of the data directory; 0 for an external database. */

@@ -7,13 +7,7 @@
 import { bug } from '../../../store/limits/bug.ts'
 import type { RawDay } from './expired-days.ts'
 import { type ClockHorizon, dayMs } from './horizon.ts'
-
-/**
- * `several_days`: they became due at once. `no_newer_readings`: the newest reading does not prove their age.
- * `archive_unavailable`: they are not archived, which no person can confirm.
- */
-export const waitReasons = ['several_days', 'no_newer_readings', 'archive_unavailable'] as const
-type WaitReason = (typeof waitReasons)[number]
+import type { WaitReason } from './wait-reasons.ts'
 
 /** Due days that stay until a person confirms their deletion. Epoch milliseconds. */
 export interface WaitingDays {

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { Condition } from '../../../alerts/core/condition.ts'
+import type { JobDevice, PreviewJob } from '../../../alerts/preview/preview-job.ts'
 import { PreviewRun } from '../../../alerts/preview/preview-run.ts'
-import type { JobDevice, PreviewJob } from '../../../alerts/preview/preview-thread.ts'
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 
