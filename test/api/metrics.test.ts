@@ -7,7 +7,7 @@ import { serverFamily } from '../../api/http/server-family.ts'
 import { createBulkMeter } from '../../api/write/bulk-meter.ts'
 import { createReadingMeter, rejectionReasons } from '../../ingest/intake/reading-meter.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
-import { createEventMeter } from '../../service/ingress.ts'
+import { createEventMeter } from '../../service/meters.ts'
 import { addServiceMetrics, type ServiceMetricsOptions } from '../../service/service-metrics.ts'
 import { closing } from '../support/databases.ts'
 

@@ -7,26 +7,19 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { bug } from '../../../store/limits/bug.ts'
 import { createMutex } from '../../../store/limits/mutex.ts'
-import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.ts'
-import { createQuestdbClient, type QuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
+import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../../store/questdb/questdb.ts'
 import type { QuestdbReplica } from '../../../store/questdb/questdb-replicas.ts'
-import { ensureRestoredTables } from '../../../store/questdb/questdb-tables.ts'
-import { untilTableApplied } from '../../../store/questdb/until-applied.ts'
 import type { ErasedRows, ErasedSeries } from '../erasure/erase-records.ts'
-import { listRawDays } from '../retention/expired-days.ts'
-import { whereSql } from '../retention/expiring-tables.ts'
-import { dayMs } from '../retention/horizon.ts'
 import { createArchiveErasure } from './archive-erasure.ts'
 import { type ArchiveFiles, createArchiveFiles } from './archive-files.ts'
-import { type ArchivedDay, type ArchivedFile, readArchiveId, readDay, readDays } from './archive-records.ts'
+import { type ArchivedDay, type ArchivedFile, readArchiveId, readDays } from './archive-records.ts'
 import type { ArchiveTarget } from './archive-target.ts'
-import { archivedNames, archivedTables } from './archived-tables.ts'
 import { createDayArchiver } from './day-archiver.ts'
+import { createRestoration } from './restoration.ts'
 import { Spool } from './spool.ts'
 
 export interface Archive {
@@ -51,7 +44,7 @@ export interface Archive {
   close(): void
 }
 
-interface ArchiveOptions {
+export interface ArchiveOptions {
   /** Undefined without ARCHIVE_URL: days that were archived before stay noted. */
   target: ArchiveTarget | undefined
   pool: pg.Pool
@@ -175,52 +168,4 @@ function createOwnCheck(target: ArchiveTarget, pool: pg.Pool, spool: Spool): () 
 async function firstText(stream: Readable): Promise<string> {
   for await (const chunk of stream) return String(chunk)
   return ''
-}
-
-interface RestorationOptions {
-  pool: pg.Pool
-  questdbs: () => readonly { client: QuestdbClient; http: QuestdbHttp }[]
-  files: () => Pick<ArchiveFiles, 'withCopy'>
-  spool: Spool
-  signal: AbortSignal
-}
-
-const execTimeoutMs = 60_000
-const pauseMs = 100
-
-/** Restores archived rows to separate tables of QuestDB: rows of expired days are removed from the table of readings. */
-function createRestoration({ pool, questdbs, files, spool, signal }: RestorationOptions) {
-  const pause = async () => void (await sleep(pauseMs, undefined, { signal, ref: false }))
-
-  async function dropRestored(startMs: number): Promise<void> {
-    for (const { client } of questdbs()) {
-      await ensureRestoredTables(client)
-      const exec = (sql: string) => client.exec(sql, execTimeoutMs)
-      for (const { restoredTable: name } of archivedNames.map(name => archivedTables[name])) {
-        await untilTableApplied(exec, name, pause)
-        if (!(await listRawDays(exec, { name })).some(day => day.startMs === startMs)) continue
-        await exec(`ALTER TABLE ${name} DROP PARTITION ${whereSql({ fromMs: startMs, toMs: startMs + dayMs })}`)
-        await untilTableApplied(exec, name, pause)
-      }
-    }
-  }
-
-  async function restore(file: ArchivedFile): Promise<void> {
-    const { table, key, fromMs } = file
-    await files().withCopy(file, async path => {
-      for (const { client, http } of questdbs()) {
-        await ensureRestoredTables(client)
-        await spool.run({ kind: 'restore', table, path, http })
-        await untilTableApplied(sql => client.exec(sql, execTimeoutMs), archivedTables[table].restoredTable, pause)
-      }
-    })
-    const startMs = Math.floor(fromMs / dayMs) * dayMs
-    const day = await readDay(pool, startMs)
-    if (day?.files.some(noted => noted.key === key)) return
-    // An erasure checks restored rows after it has rewritten the file, and may have run before these were written.
-    await dropRestored(startMs)
-    throw new Error(`${key} was rewritten meanwhile: restore the day again`)
-  }
-
-  return { restore, dropRestored }
 }

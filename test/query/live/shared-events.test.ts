@@ -5,7 +5,7 @@ import { type Test, test } from 'tap'
 import { EventCursors } from '../../../query/live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../../query/live/events/event-hub.ts'
 import type { ReadingGroup } from '../../../query/live/events/reading-ring.ts'
-import { createEventMeter } from '../../../service/ingress.ts'
+import { createEventMeter } from '../../../service/meters.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const perGroup = 1000
