@@ -2,51 +2,15 @@
 
 import { parse } from 'csv-parse/sync'
 import { DeviceRequest } from '../auth/devices/device.ts'
-import { tagsIn } from '../auth/devices/tag.ts'
 import { CommandError, messageOf } from './command-error.ts'
-import { namesIn } from './option-values.ts'
+import { deviceCells } from './device-columns.ts'
 
 const faultsShown = 20
-
-type Cell = (text: string) => unknown
-const text: Cell = cell => cell
-// Other text stays as it is, and the schema reports the expected type.
-const number: Cell = cell => (Number.isFinite(Number(cell)) ? Number(cell) : cell)
-const truths = new Map([
-  ...['true', 'yes', '1'].map(word => [word, true] as const),
-  ...['false', 'no', '0'].map(word => [word, false] as const),
-])
-const truth: Cell = cell => truths.get(cell.toLowerCase()) ?? cell
-
-const json: Cell = cell => {
-  try {
-    return JSON.parse(cell)
-  } catch {
-    return cell
-  }
-}
 
 /** The column of the name is called as in all other files. */
 const nameColumn = 'device'
 
-const columns = {
-  device: text,
-  location_short: text,
-  location_desc: text,
-  log_switch: truth,
-  battery: truth,
-  altitude_m: number,
-  latitude: number,
-  longitude: number,
-  expected_interval_seconds: number,
-  owner: number,
-  quality_limits: json,
-  metrics: namesIn,
-  tags: tagsIn,
-  profile: text,
-  battery_type: text,
-  battery_cells: number,
-} satisfies Record<Exclude<keyof DeviceRequest, 'name'> | typeof nameColumn, Cell>
+const columns = { [nameColumn]: (cell: string): unknown => cell, ...deviceCells }
 
 /** Columns that had other names. */
 const present: ReadonlyMap<string, string> = new Map([

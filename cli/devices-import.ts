@@ -4,7 +4,7 @@ import { createReadStream, writeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { type DeviceRequest, IssuedPassword } from '../auth/devices/device.ts'
+import { type DeviceRequest, deviceSettings, IssuedPassword } from '../auth/devices/device.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, messageOf } from './command-error.ts'
 import { readDeviceCsv } from './device-csv.ts'
@@ -29,8 +29,7 @@ export const devicesImport = command(
     options: [['--output <file>', 'write the passwords to a new file with mode 0600']],
     json: 'print the passwords as JSON instead of CSV',
     help: `The header names the columns, in any order; only device, its name, is required:
-  device,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_seconds,owner,quality_limits,metrics,tags,
-  profile,battery_type,battery_cells,latitude,longitude
+  device,${deviceSettings.join(',')}
 owner is the e-mail address or the id of an account. log_switch and battery are yes or no, or true or false. quality_limits is JSON, as in devices set --limits. metrics are names with blanks between them, and tags such as site:berlin have semicolons between them. profile and battery_type are words, as in devices set.
 An empty cell leaves a column unset. If any line is invalid, no device is added.`,
     examples: [

@@ -4,57 +4,32 @@ import { Option } from 'commander'
 import { AdminDevicePage } from '../api/admin/device-page-answer.ts'
 import { UnknownDevicePage } from '../api/admin/rejection-answers.ts'
 import { DeviceDetails, IssuedPassword } from '../auth/devices/device.ts'
-import { BatteryType, Profile } from '../auth/devices/device-profile.ts'
 import { EraseReport, MetricEraseReport } from '../service/lifecycle/erasure/erase-records.ts'
 import { isMetricName } from '../store/metrics/metric-name.ts'
 import { CommandError, exitUsage } from './command-error.ts'
+import { deviceFields, deviceOptions, withoutChoice } from './device-columns.ts'
 import { deviceChanges } from './devices-change.ts'
 import { devicesImport } from './devices-import.ts'
 import { command, commands, list, type OptionRow, operation, removal } from './operation-commands.ts'
-import { collected, jsonObjectOrNone, namesOrNone, numberOrNone, ownerOf, stepOf } from './option-values.ts'
+import { numberOrNone, stepOf } from './option-values.ts'
 
 const name = ['<name>', '', stepOf('device name')] as const
 
 /** The options of `devices add` and `devices set` that describe a device. */
-const deviceOptions: readonly OptionRow[] = [
-  ['--location-short <text>', 'short location, such as a room'],
-  ['--location-desc <text>', 'description of the location'],
-  ['--battery', 'battery-powered; readings must include the battery voltage or percentage'],
-  ['--altitude <metres>', 'altitude in metres above sea level, or none', numberOrNone],
-  ['--latitude <degrees>', 'latitude in degrees, south negative, or none; with --longitude', numberOrNone],
-  ['--longitude <degrees>', 'longitude in degrees, west negative, or none; with --latitude', numberOrNone],
-  ['--expected-interval <seconds>', 'expected reporting interval in seconds, or none', numberOrNone],
+const options: readonly OptionRow[] = [
+  ...deviceOptions,
   new Option('--interval <seconds>', 'its name before').argParser(numberOrNone).hideHelp(),
-  ['--owner <account>', 'e-mail address or id of the account that owns it; an empty text clears it', ownerOf],
-  ['--limits <json>', 'limits beyond which readings are flagged as suspect, as JSON, or none', jsonObjectOrNone],
-  [
-    '--metrics <names>',
-    'metrics that it has, comma-separated, in the order shown, or none for all that it sends',
-    namesOrNone,
-  ],
-  ['--tag <tag>', 'a tag such as site:berlin, once for each; they replace those that it has', collected],
-  ['--profile <profile>', 'its purpose, which adds statistics', Profile.options],
-  ['--battery-type <type>', 'type of its battery, or none', [...BatteryType.options, 'none']],
-  ['--battery-cells <number>', 'cells of its battery in series, or none', numberOrNone],
 ]
-
-const deviceFields = {
-  log: 'log_switch',
-  altitude: 'altitude_m',
-  interval: 'expected_interval_seconds',
-  expected_interval: 'expected_interval_seconds',
-  limits: 'quality_limits',
-  tag: 'tags',
-}
+const fields = { ...deviceFields, log: 'log_switch', interval: 'expected_interval_seconds' }
 
 export const defineDevices = commands(
   operation('add', 'add a device and print its password (shown only once)', {
     arguments: [['<name>']],
-    options: [...deviceOptions, ['--no-log', 'reject its readings']],
+    options: [...options, ['--no-log', 'reject its readings']],
     json: 'print the device and its password as JSON',
     examples: ['devices add kitchen --location-short Kitchen --expected-interval 60 --json'],
     send: 'POST /admin/devices',
-    fields: deviceFields,
+    fields,
     body: deviceBody,
     answer: IssuedPassword,
     text: issued => [issued, 'The password is shown only once.'],
@@ -102,7 +77,7 @@ export const defineDevices = commands(
   operation('set', 'change a device', {
     arguments: [name],
     options: [
-      ...deviceOptions,
+      ...options,
       ['--no-battery', 'not battery-powered'],
       ['--log', 'accept its readings'],
       ['--no-log', 'reject its readings'],
@@ -121,7 +96,7 @@ Limits per metric (temperature, humidity, pressure, battery_voltage, battery_per
 change per minute), flat_hours and quantum (resolution of the sensor). null disables a test, omitted limits use the
 defaults, and --limits replaces all limits set before.`,
     send: 'PATCH /admin/devices/:name',
-    fields: deviceFields,
+    fields,
     body: deviceBody,
     answer: DeviceDetails,
   }),
@@ -159,16 +134,7 @@ function metricName(text: string): string {
   throw new CommandError(`"${text}" is not a name of a metric`, exitUsage)
 }
 
-interface DeviceFields {
-  /** False with --no-tags, and true without it, unless there are tags. */
-  tags?: string[] | boolean
-  battery_type?: string
-}
-
-function deviceBody({ tags = true, battery_type, ...fields }: DeviceFields): object {
-  return {
-    ...fields,
-    tags: tags === true ? undefined : tags || [],
-    battery_type: battery_type === 'none' ? null : battery_type,
-  }
+/** `tags` is false with --no-tags, and true without it, unless there are tags. */
+function deviceBody({ tags = true, ...fields }: { tags?: string[] | boolean }): object {
+  return { ...withoutChoice(fields), tags: tags === true ? undefined : tags || [] }
 }

@@ -2,30 +2,14 @@
 
 import { bug } from '../../store/limits/bug.ts'
 import type { SeenRecord } from '../last-seen.ts'
-import type { Device, DeviceDetails, QualityLimits } from './device.ts'
-import type { BatteryType, Profile } from './device-profile.ts'
+import { copySettings, type Device, type DeviceDetails, type DeviceSettings, unsetSettings } from './device.ts'
 import { digestEquals, packDigest, unpackDigest } from './password.ts'
 
 /** A record of PostgreSQL; times in epoch milliseconds. */
-export interface DeviceRow {
+export interface DeviceRow extends DeviceSettings {
   number: number
   name: string
   symbol: string
-  location_short: string
-  location_desc: string
-  log_switch: boolean
-  battery: boolean
-  altitude_m: number | null
-  latitude: number | null
-  longitude: number | null
-  expected_interval_seconds: number | null
-  owner: number | null
-  quality_limits: QualityLimits | null
-  metrics: string[] | null
-  tags: string[]
-  profile: Profile
-  battery_type: BatteryType | null
-  battery_cells: number | null
   createdMs: number
   lastSeenMs: number | null
   current: Buffer
@@ -38,29 +22,18 @@ export interface DeviceRow {
 
 export const numbersOf = (rows: readonly Pick<DeviceRow, 'number'>[]): number[] => rows.map(({ number }) => number)
 
-/** Shared by the many devices without tags. */
-const noTags: string[] = []
+/** The base class gives all records one shape: a hundred thousand have their fields in one order. */
+const Settings = class {
+  constructor() {
+    copySettings(unsetSettings, this)
+  }
+} as new () => DeviceSettings
 
 /** A class saves memory and time: a hundred thousand records share one shape and a method that each reading calls. */
-export class DeviceRecord implements Device, SeenRecord {
+export class DeviceRecord extends Settings implements Device, SeenRecord {
   readonly number: number
   readonly symbol: string
   name = ''
-  location_short = ''
-  location_desc = ''
-  log_switch = true
-  battery = false
-  altitude_m: number | null = null
-  latitude: number | null = null
-  longitude: number | null = null
-  expected_interval_seconds: number | null = null
-  owner: number | null = null
-  quality_limits: QualityLimits | null = null
-  metrics: string[] | null = null
-  tags = noTags
-  profile: Profile = 'none'
-  battery_type: BatteryType | null = null
-  battery_cells: number | null = null
   /** 0 for a device that has never been seen. */
   lastSeenMs = 0
   seenUnsaved = false
@@ -74,6 +47,7 @@ export class DeviceRecord implements Device, SeenRecord {
   #nextUsed = false
 
   constructor(row: DeviceRow) {
+    super()
     this.number = row.number
     this.symbol = row.symbol
     this.#createdMs = row.createdMs
@@ -87,21 +61,9 @@ export class DeviceRecord implements Device, SeenRecord {
       throw bug(`device ${this.number} of ${this.authSeq} becomes ${row.number} of ${row.authSeq}`)
     }
     this.name = row.name
-    this.location_short = row.location_short
-    this.location_desc = row.location_desc
-    this.log_switch = row.log_switch
-    this.battery = row.battery
-    this.altitude_m = row.altitude_m
-    this.latitude = row.latitude
-    this.longitude = row.longitude
-    this.expected_interval_seconds = row.expected_interval_seconds
-    this.owner = row.owner
-    this.quality_limits = row.quality_limits
-    this.metrics = row.metrics
-    this.tags = row.tags.length === 0 ? noTags : row.tags
-    this.profile = row.profile
-    this.battery_type = row.battery_type
-    this.battery_cells = row.battery_cells
+    copySettings(row, this)
+    // Shared by the many devices without tags.
+    if (row.tags.length === 0) this.tags = unsetSettings.tags
     this.removed = row.removed
     this.authSeq = row.authSeq
     this.seenAt(row.lastSeenMs ?? 0)
@@ -135,29 +97,13 @@ export class DeviceRecord implements Device, SeenRecord {
   }
 
   details(nowMs: number): DeviceDetails {
-    const { number, name, symbol, location_short, location_desc, log_switch, battery } = this
-    const { altitude_m, expected_interval_seconds, owner, quality_limits, metrics, tags, lastSeenMs } = this
-    const { profile, battery_type, battery_cells, latitude, longitude } = this
+    const { number, name, symbol, lastSeenMs } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
       number,
       name,
       symbol,
-      location_short,
-      location_desc,
-      log_switch,
-      battery,
-      altitude_m,
-      latitude,
-      longitude,
-      expected_interval_seconds,
-      owner,
-      quality_limits,
-      metrics,
-      tags,
-      profile,
-      battery_type,
-      battery_cells,
+      ...copySettings(this, {}),
       created_at: new Date(this.#createdMs).toISOString(),
       last_seen: lastSeenMs === 0 ? null : new Date(lastSeenMs).toISOString(),
       credential: rotating ? 'rotating' : 'current',

@@ -5,32 +5,37 @@
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { type DeviceChange, type NamedDevice, type NewDevice, type QualityLimits, slugOf } from './device.ts'
-import type { BatteryType, Profile } from './device-profile.ts'
+import { assignments, rowsAsJson } from '../columns.ts'
+import {
+  type DeviceChange,
+  type DeviceSetting,
+  type DeviceSettings,
+  deviceColumns,
+  deviceSettings,
+  type NamedDevice,
+  type NewDevice,
+  slugOf,
+} from './device.ts'
 import type { DeviceRow } from './device-record.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
-const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
-  expected_interval_s, owner, quality_limits, metrics, tags, date_part('epoch', created_at) * 1000,
-  date_part('epoch', last_seen) * 1000, credential_current, credential_next, next_used,
-  date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL,
-  profile, battery_type, battery_cells, latitude, longitude`
+function columnOf(field: DeviceSetting): string {
+  return deviceColumns[field].column ?? field
+}
+
+const settingColumns = deviceSettings.map(columnOf).join(', ')
+
+/** Index of the first of them in a row. */
+const settingsAt = 11
+const columns = `number, name, symbol, date_part('epoch', created_at) * 1000, date_part('epoch', last_seen) * 1000,
+  credential_current, credential_next, next_used, date_part('epoch', grace_ends_at) * 1000, auth_seq::float8,
+  removed_at IS NOT NULL, ${settingColumns}`
 
 type Values = [
   number: number,
   name: string,
   symbol: string,
-  locationShort: string,
-  locationDesc: string,
-  logSwitch: boolean,
-  battery: boolean,
-  altitudeM: number | null,
-  intervalS: number | null,
-  owner: number | null,
-  qualityLimits: QualityLimits | null,
-  metrics: string[] | null,
-  tags: string[],
   createdMs: number,
   lastSeenMs: number | null,
   current: Buffer,
@@ -39,54 +44,18 @@ type Values = [
   graceEndsMs: number | null,
   authSeq: number,
   removed: boolean,
-  profile: Profile,
-  batteryType: BatteryType | null,
-  batteryCells: number | null,
-  latitude: number | null,
-  longitude: number | null,
+  ...settings: unknown[],
 ]
 
 function rowOf(values: Values): DeviceRow {
-  const [number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m, ...rest] = values
-  const [
-    expected_interval_seconds,
-    owner,
-    quality_limits,
-    metrics,
-    tags,
-    createdMs,
-    lastSeenMs,
-    current,
-    next,
-    nextUsed,
-    graceEndsMs,
-    authSeq,
-    removed,
-    profile,
-    battery_type,
-    battery_cells,
-    latitude,
-    longitude,
-  ] = rest
+  const [number, name, symbol, createdMs, lastSeenMs, current, next, nextUsed, graceEndsMs, authSeq, removed] = values
+  const settings: Record<string, unknown> = {}
+  for (const [at, field] of deviceSettings.entries()) settings[field] = values[settingsAt + at]
   return {
+    ...(settings as DeviceSettings),
     number,
     name,
     symbol,
-    location_short,
-    location_desc,
-    log_switch,
-    battery,
-    altitude_m,
-    latitude,
-    longitude,
-    expected_interval_seconds,
-    owner,
-    quality_limits,
-    metrics,
-    tags,
-    profile,
-    battery_type,
-    battery_cells,
     current,
     next,
     nextUsed,
@@ -166,51 +135,23 @@ export async function insertDevices(
 }
 
 function insertSome(database: Transaction, issues: readonly Issue[], by: string, nowMs: number): Promise<DeviceRow[]> {
-  const column = <Value>(pick: (device: NewDevice) => Value): Value[] => issues.map(({ device }) => pick(device))
   const text = `
     WITH added AS (
-      INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
-        expected_interval_s, owner, quality_limits, metrics, tags, credential_current, created_at, auth_seq,
-        profile, battery_type, battery_cells, latitude, longitude)
-      SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
-        quality_limits,
-        CASE WHEN metrics IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(metrics)) END,
-        ARRAY(SELECT jsonb_array_elements_text(tags)), digest, to_timestamp($11::float8 / 1000), nextval('auth_seq'),
-        profile, battery_type, battery_cells, latitude, longitude
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
-        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[], $15::jsonb[], $16::text[], $17::text[], $18::int[],
-        $19::float8[], $20::float8[])
-        WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
-        expected_interval_s, owner, digest, quality_limits, metrics, tags, profile, battery_type, battery_cells,
-        latitude, longitude, place)
-      ORDER BY place
+      INSERT INTO devices (name, slug, credential_current, created_at, auth_seq, ${settingColumns})
+      SELECT name, slug, credential_current, to_timestamp($2::float8 / 1000), nextval('auth_seq'), ${settingColumns}
+      FROM jsonb_populate_recordset(NULL::devices, $1::jsonb) WITH ORDINALITY ORDER BY ordinality
       RETURNING *
     ), audited AS (
-      INSERT INTO audit (actor, action, subject) SELECT $12, 'device.add', name FROM added
+      INSERT INTO audit (actor, action, subject) SELECT $3, 'device.add', name FROM added
     )
     SELECT ${columns} FROM added ORDER BY number`
-  return ask(database, text, [
-    column(device => device.name),
-    column(device => slugOf(device.name)),
-    column(device => device.location_short),
-    column(device => device.location_desc),
-    column(device => device.log_switch),
-    column(device => device.battery),
-    column(device => device.altitude_m),
-    column(device => device.expected_interval_seconds),
-    column(device => device.owner),
-    issues.map(issue => issue.digest),
-    nowMs,
-    by,
-    column(device => (device.quality_limits === null ? null : JSON.stringify(device.quality_limits))),
-    column(device => (device.metrics === null ? null : JSON.stringify(device.metrics))),
-    column(device => JSON.stringify(device.tags)),
-    column(device => device.profile),
-    column(device => device.battery_type),
-    column(device => device.battery_cells),
-    column(device => device.latitude),
-    column(device => device.longitude),
-  ])
+  const given = issues.map(({ device, digest }) => ({
+    name: device.name,
+    slug: slugOf(device.name),
+    credential_current: `\\x${digest.toString('hex')}`,
+    ...Object.fromEntries(deviceSettings.map(field => [columnOf(field), device[field]])),
+  }))
+  return ask(database, text, [rowsAsJson(given), nowMs, by])
 }
 
 interface Update {
@@ -240,33 +181,12 @@ async function update(
   return rows[0]
 }
 
-const changeable = [
-  'name',
-  'location_short',
-  'location_desc',
-  'log_switch',
-  'battery',
-  'altitude_m',
-  'latitude',
-  'longitude',
-  'expected_interval_seconds',
-  'owner',
-  'quality_limits',
-  'metrics',
-  'tags',
-  'profile',
-  'battery_type',
-  'battery_cells',
-] satisfies (keyof DeviceChange)[]
-
-function columnOf(field: (typeof changeable)[number]): string {
-  return field === 'expected_interval_seconds' ? 'expected_interval_s' : field
-}
-
 export function updateSettings(database: Transaction, number: number, change: DeviceChange, by: string) {
-  const fields = changeable.filter(field => change[field] !== undefined)
-  const set = fields.map((field, at) => `${columnOf(field)} = $${at + 5}`)
-  const values = fields.map(field => change[field])
+  const row = {
+    name: change.name,
+    ...Object.fromEntries(deviceSettings.map(field => [columnOf(field), change[field]])),
+  }
+  const { set, values } = assignments(Object.keys(row), row, 5)
   return update(database, { number, by, action: 'device.change', details: change }, set, values)
 }
 

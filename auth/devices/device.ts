@@ -107,42 +107,122 @@ const DeviceMetrics = z
   .refine(names => new Set(names).size === names.length, 'must name each metric once')
   .nullable()
 
-const settings = {
-  location_short: plainText({ max: 128 }),
-  location_desc: plainText({ max: 1024 }),
-  log_switch: z.boolean(),
-  battery: z.boolean(),
-  altitude_m: z.number().min(-500).max(10_000).nullable(),
-  ...coordinates,
-  expected_interval_seconds: z.int().min(1).max(31_622_400).nullable(),
-  owner: accountId.nullable(),
-  quality_limits: QualityLimits.nullable(),
-  metrics: DeviceMetrics,
-  tags: Tags,
-  profile: Profile,
-  battery_type: BatteryType.nullable(),
-  battery_cells: BatteryCells.nullable(),
+interface Column<Schema extends z.ZodType> {
+  schema: Schema
+  /** Value of a new device. */
+  unset: z.output<Schema>
+  /** Option of the command and its description. */
+  option?: readonly [flags: string, description: string]
+  /** Column of PostgreSQL with another name than the field. */
+  column?: string
 }
 
+function column<Schema extends z.ZodType>(
+  schema: Schema,
+  unset: z.output<Schema>,
+  flags?: string,
+  description = '',
+  more: Pick<Column<Schema>, 'column'> = {},
+): Column<Schema> {
+  return { schema, unset, ...(flags === undefined ? {} : { option: [flags, description] }), ...more }
+}
+
+/**
+ * The settings of a device. The statements, the record, the requests, the columns of CSV files and the options of
+ * commands follow from this list. A new entry needs a migration with its column.
+ */
+export const deviceColumns = {
+  location_short: column(plainText({ max: 128 }), '', '--location-short <text>', 'short location, such as a room'),
+  location_desc: column(plainText({ max: 1024 }), '', '--location-desc <text>', 'description of the location'),
+  log_switch: column(z.boolean(), true),
+  battery: column(
+    z.boolean(),
+    false,
+    '--battery',
+    'battery-powered; readings must include the battery voltage or percentage',
+  ),
+  altitude_m: column(
+    z.number().min(-500).max(10_000).nullable(),
+    null,
+    '--altitude <metres>',
+    'altitude in metres above sea level, or none',
+  ),
+  latitude: column(
+    coordinates.latitude,
+    null,
+    '--latitude <degrees>',
+    'latitude in degrees, south negative, or none; with --longitude',
+  ),
+  longitude: column(
+    coordinates.longitude,
+    null,
+    '--longitude <degrees>',
+    'longitude in degrees, west negative, or none; with --latitude',
+  ),
+  expected_interval_seconds: column(
+    z.int().min(1).max(31_622_400).nullable(),
+    null,
+    '--expected-interval <seconds>',
+    'expected reporting interval in seconds, or none',
+    { column: 'expected_interval_s' },
+  ),
+  owner: column(
+    accountId.nullable(),
+    null,
+    '--owner <account>',
+    'e-mail address or id of the account that owns it; an empty text clears it',
+  ),
+  quality_limits: column(
+    QualityLimits.nullable(),
+    null,
+    '--limits <json>',
+    'limits beyond which readings are flagged as suspect, as JSON, or none',
+  ),
+  metrics: column(
+    DeviceMetrics,
+    null,
+    '--metrics <names>',
+    'metrics that it has, comma-separated, in the order shown, or none for all that it sends',
+  ),
+  tags: column(Tags, [], '--tag <tag>', 'a tag such as site:berlin, once for each; they replace those that it has'),
+  profile: column(Profile, 'none', '--profile <profile>', 'its purpose, which adds statistics'),
+  battery_type: column(BatteryType.nullable(), null, '--battery-type <type>', 'type of its battery, or none'),
+  battery_cells: column(
+    BatteryCells.nullable(),
+    null,
+    '--battery-cells <number>',
+    'cells of its battery in series, or none',
+  ),
+}
+type Columns = typeof deviceColumns
+export type DeviceSetting = keyof Columns
+export type DeviceSettings = { [Field in DeviceSetting]: z.output<Columns[Field]['schema']> }
+
+export const deviceSettings = Object.keys(deviceColumns) as DeviceSetting[]
+
+function settingsBy(pick: (field: DeviceSetting) => unknown): object {
+  return Object.fromEntries(deviceSettings.map(field => [field, pick(field)]))
+}
+
+/** A loop, because a hundred thousand records are made at the start. */
+export function copySettings<To extends object>(from: DeviceSettings, to: To): To & DeviceSettings {
+  const copied = to as Record<string, unknown>
+  for (const field of deviceSettings) copied[field] = from[field]
+  return to as To & DeviceSettings
+}
+
+export const unsetSettings = settingsBy(field => deviceColumns[field].unset) as DeviceSettings
+
+const settings = settingsBy(field => deviceColumns[field].schema) as {
+  [Field in DeviceSetting]: Columns[Field]['schema']
+}
+const settingsOrUnset = settingsBy(field => {
+  const { schema, unset }: Column<z.ZodType> = deviceColumns[field]
+  return schema.default(unset)
+}) as { [Field in DeviceSetting]: z.ZodDefault<Columns[Field]['schema']> }
+
 /** Describes a new device. Unknown fields are refused, since a misspelled one would otherwise become a default. */
-const newDevice = z.strictObject({
-  name: DeviceName,
-  location_short: settings.location_short.default(''),
-  location_desc: settings.location_desc.default(''),
-  log_switch: settings.log_switch.default(true),
-  battery: settings.battery.default(false),
-  altitude_m: settings.altitude_m.default(null),
-  latitude: settings.latitude.default(null),
-  longitude: settings.longitude.default(null),
-  expected_interval_seconds: settings.expected_interval_seconds.default(null),
-  owner: settings.owner.default(null),
-  quality_limits: settings.quality_limits.default(null),
-  metrics: settings.metrics.default(null),
-  tags: settings.tags.default([]),
-  profile: settings.profile.default('none'),
-  battery_type: settings.battery_type.default(null),
-  battery_cells: settings.battery_cells.default(null),
-})
+const newDevice = z.strictObject({ name: DeviceName, ...settingsOrUnset })
 export const NewDevice = withBothOrNone(newDevice)
 export type NewDevice = z.infer<typeof NewDevice>
 

@@ -1,8 +1,9 @@
 /** Reads and writes the rows of metrics and of their series. */
 
 import type pg from 'pg'
-import type { Metric, MetricChange } from '../../store/metrics/metric.ts'
+import { type Metric, MetricChange } from '../../store/metrics/metric.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { assignments, rowsAsJson } from '../columns.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
@@ -81,38 +82,27 @@ export async function insertMetrics(
 ): Promise<MetricRow[]> {
   const { rows } = await transaction.query<MetricRow>(
     `WITH given AS (
-      SELECT * FROM jsonb_to_recordset($1::jsonb) AS given (name text, title text, unit text, kind text, decimals smallint,
-        min double precision, max double precision, quality jsonb, color text, position integer, owner integer, place integer)
+      SELECT * FROM jsonb_populate_recordset(NULL::metrics, $1::jsonb) WITH ORDINALITY
     ), added AS (
       INSERT INTO metrics (name, title, unit, kind, decimals, min, max, quality, color, position, owner)
-      SELECT name, title, unit, kind, decimals, min, max, nullif(quality, 'null'), color,
-        coalesce(position, least((SELECT coalesce(max(m.position), 0) FROM metrics m) + place, 1000000)), owner
-      FROM given ORDER BY place
+      SELECT name, title, unit, kind, decimals, min, max, quality, color,
+        coalesce(position, least((SELECT coalesce(max(m.position), 0) FROM metrics m) + ordinality, 1000000)), owner
+      FROM given ORDER BY ordinality
       ON CONFLICT (name) DO NOTHING
       RETURNING ${columns}
     ), audited AS (
       INSERT INTO audit (actor, action, subject, details)
-      SELECT ($2::text[])[place], 'metric.add', 'metric ' || given.name,
+      SELECT ($2::text[])[ordinality], 'metric.add', 'metric ' || given.name,
         jsonb_strip_nulls(jsonb_build_object('unit', given.unit, 'kind', given.kind))
-      FROM added JOIN given USING (name) ORDER BY place
+      FROM added JOIN given USING (name) ORDER BY ordinality
     )
     SELECT * FROM added ORDER BY id`,
-    [JSON.stringify(metrics.map((metric, at) => ({ ...metric, place: at + 1 }))), by],
+    [rowsAsJson(metrics), by],
   )
   return rows
 }
 
-const changeable = [
-  'title',
-  'unit',
-  'kind',
-  'decimals',
-  'min',
-  'max',
-  'quality',
-  'color',
-  'position',
-] as const satisfies (keyof MetricChange)[]
+const changeable = Object.keys(MetricChange.shape)
 
 /** Undefined for a removed metric. */
 export async function updateMetric(
@@ -120,11 +110,10 @@ export async function updateMetric(
   id: number,
   change: MetricChange,
 ): Promise<MetricRow | undefined> {
-  const fields = changeable.filter(field => change[field] !== undefined)
-  const assignments = fields.map((field, at) => `${field} = $${at + 2}`).join(', ')
+  const { set, values } = assignments(changeable, change, 2)
   const { rows } = await transaction.query<MetricRow>(
-    `UPDATE metrics SET ${assignments}, version = version + 1 WHERE id = $1 RETURNING ${columns}`,
-    [id, ...fields.map(field => change[field])],
+    `UPDATE metrics SET ${set.join(', ')}, version = version + 1 WHERE id = $1 RETURNING ${columns}`,
+    [id, ...values],
   )
   return rows[0]
 }

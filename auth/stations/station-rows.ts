@@ -1,7 +1,15 @@
 /** Reads and writes the rows of stations and their series. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { type NewStation, type Parameter, parameters, type Station, type StationChange } from './station.ts'
+import { assignments, rowsAsJson } from '../columns.ts'
+import {
+  type NewStation,
+  NewStationFields,
+  type Parameter,
+  parameters,
+  type Station,
+  type StationChange,
+} from './station.ts'
 
 interface StationRow extends Pick<Station, 'id' | 'sn' | 'model' | 'city' | 'country' | 'location'> {
   latitude: number | null
@@ -16,8 +24,11 @@ interface StationRow extends Pick<Station, 'id' | 'sn' | 'model' | 'city' | 'cou
   series: [parameter: Parameter, number: number][]
 }
 
-const selection = `SELECT id, sn, model, city, country, location, latitude, longitude, outdoors, timezone, private, owner,
-    created_at, updated_at, last_data_at,
+/** The fields of a station and their columns have the same names. */
+const columns = [...Object.keys(NewStationFields.shape), 'owner']
+const columnList = columns.join(', ')
+
+const selection = `SELECT id, ${columnList}, created_at, updated_at, last_data_at,
     ARRAY(SELECT jsonb_build_array(parameter, number) FROM station_series WHERE station_id = stations.id) AS series
   FROM stations WHERE removed_at IS NULL`
 
@@ -47,27 +58,12 @@ export async function countStations(transaction: Transaction): Promise<number> {
 
 /** All of its series get numbers now, so that writes of data change nothing here. */
 export async function insertStation(transaction: Transaction, station: NewStation, nowMs: number): Promise<Station> {
-  const { sn, model, city, country, location, latitude, longitude, outdoors, timezone, owner } = station
   const { rows } = await transaction.query<{ id: number }>(
-    `INSERT INTO stations (sn, model, city, country, location, latitude, longitude, outdoors, timezone, private, owner,
-       created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, at, at
-     FROM (SELECT to_timestamp($12::float8 / 1000) AS at) AS clock
+    `INSERT INTO stations (${columnList}, created_at, updated_at)
+     SELECT ${columnList}, at, at
+     FROM jsonb_populate_recordset(NULL::stations, $1::jsonb), to_timestamp($2::float8 / 1000) AS at
      RETURNING id`,
-    [
-      sn,
-      model,
-      city ?? null,
-      country ?? null,
-      location ?? null,
-      latitude ?? null,
-      longitude ?? null,
-      outdoors ?? null,
-      timezone ?? 'UTC',
-      station.private ?? false,
-      owner,
-      nowMs,
-    ],
+    [rowsAsJson([{ ...station, timezone: station.timezone ?? 'UTC', private: station.private ?? false }]), nowMs],
   )
   const id = rows[0]?.id
   if (id === undefined) throw new Error('an insert gives a row')
@@ -76,19 +72,6 @@ export async function insertStation(transaction: Transaction, station: NewStatio
   return await readStation(transaction, id)
 }
 
-const changeable = [
-  'model',
-  'city',
-  'country',
-  'location',
-  'latitude',
-  'longitude',
-  'outdoors',
-  'timezone',
-  'private',
-  'owner',
-] as const
-
 /** Undefined for a removed station. */
 export async function updateStation(
   transaction: Transaction,
@@ -96,12 +79,11 @@ export async function updateStation(
   change: StationChange,
   nowMs: number,
 ): Promise<Station | undefined> {
-  const columns = changeable.filter(column => change[column] !== undefined)
-  const assignments = columns.map((column, at) => `${column} = $${at + 3},`).join(' ')
+  const { set, values } = assignments(columns, change, 3)
   const { rowCount } = await transaction.query(
-    `UPDATE stations SET ${assignments} updated_at = to_timestamp($2::float8 / 1000)
+    `UPDATE stations SET ${[...set, 'updated_at = to_timestamp($2::float8 / 1000)'].join(', ')}
      WHERE id = $1 AND removed_at IS NULL`,
-    [id, nowMs, ...columns.map(column => change[column])],
+    [id, nowMs, ...values],
   )
   return rowCount === 0 ? undefined : await readStation(transaction, id)
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { DeviceName, slugOf } from '../../auth/devices/device.ts'
+import { DeviceName, slugOf, unsetSettings } from '../../auth/devices/device.ts'
 import { DeviceMemory } from '../../auth/devices/device-memory.ts'
 import type { DeviceRow } from '../../auth/devices/device-record.ts'
 import { createSelection, Selector } from '../../auth/devices/selector.ts'
@@ -10,14 +10,11 @@ import { createTagMatcher, TagMatch, Tags, tagFault, tagsIn } from '../../auth/d
 import { runs } from '../support/runs.ts'
 
 const password = Buffer.alloc(32, 1)
-const place = { location_short: '', location_desc: '', altitude_m: null, latitude: null, longitude: null }
-const power = { battery: false, battery_type: null, battery_cells: null, profile: 'none' as const }
-const expectations = { expected_interval_seconds: null, quality_limits: null, metrics: null, tags: [] }
 const credential = { current: password, next: null, nextUsed: false, graceEndsMs: null }
-const about = { ...place, ...power, ...expectations, ...credential, createdMs: 1, lastSeenMs: null }
+const about = { ...unsetSettings, ...credential, createdMs: 1, lastSeenMs: null }
 function rowOf(number: number, more: Partial<DeviceRow> = {}): DeviceRow {
   const names = { name: `d${number}`, symbol: `d-${number}` }
-  return { ...about, ...names, number, owner: null, log_switch: true, authSeq: number, removed: false, ...more }
+  return { ...about, ...names, number, authSeq: number, removed: false, ...more }
 }
 
 const number = fc.integer({ min: 1, max: 12 })

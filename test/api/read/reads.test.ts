@@ -12,6 +12,7 @@ import { registerGroup } from '../../../api/http/route-family.ts'
 import { loggerRules } from '../../../api/http/status-operations.ts'
 import { readingsGroup } from '../../../api/read/readings.ts'
 import { readsGroup } from '../../../api/read/reads.ts'
+import { unsetSettings } from '../../../auth/devices/device.ts'
 import { createReadingsExport } from '../../../query/export/readings-export.ts'
 import { createReplicas } from '../../../query/replicas.ts'
 import { metrics } from '../../../store/tables.ts'
@@ -27,25 +28,10 @@ const questdb = await startQuestdb(t)
 const gate = await openGate(t, questdb.address.pg)
 const query = queryAt(t, gate.address, '2025-06-01T12:00:30Z')
 
-const about = {
-  log_switch: true,
-  battery: false,
-  altitude_m: null,
-  latitude: null,
-  longitude: null,
-  expected_interval_seconds: null,
-  owner: null,
-  quality_limits: null,
-  profile: 'none' as const,
-  battery_type: null,
-  battery_cells: null,
-  tags: [],
-  metrics: null,
-}
 const names = ['Kitchen', 'Attic', 'a,b', 'Küche/Nord & "Süd" 100%', 'ж'.repeat(64)]
 const devices = [
-  ...names.map(name => ({ ...makeDevice(name, 'upstairs'), ...about, location_desc: `where ${name} is` })),
-  { ...makeDevice('Retired'), ...about, location_desc: '', log_switch: false },
+  ...names.map(name => ({ ...unsetSettings, ...makeDevice(name, 'upstairs'), location_desc: `where ${name} is` })),
+  { ...unsetSettings, ...makeDevice('Retired'), log_switch: false },
 ]
 const [kitchen] = devices
 if (kitchen === undefined) throw new Error('devices were made')
@@ -55,7 +41,7 @@ const count = 15_000
 const startMs = Date.UTC(2026, 0, 10, 0, 0, 30)
 const endMs = startMs + count * minuteMs
 const name = 'Küche, "N"'
-const ranged = { ...makeDevice(name), ...about, location_desc: '' }
+const ranged = { ...unsetSettings, ...makeDevice(name) }
 const path = `/readings/${encodeURIComponent(name)}`
 
 const app = fastify({ routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 } })

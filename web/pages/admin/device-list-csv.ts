@@ -1,6 +1,7 @@
 /** A list of devices as CSV (RFC 4180): names, places, and the other fields that the admin API accepts of a new device. */
 
-import type { DeviceRequest } from '../../../auth/devices/device.ts'
+import type { DeviceSetting } from '../../../auth/devices/device.ts'
+import { type DeviceField, deviceFields } from './device-fields.ts'
 
 interface ListedDevice {
   name: string
@@ -13,28 +14,18 @@ export type DeviceList = { ok: true; devices: ListedDevice[] } | { ok: false; se
 const devicesMax = 10_000
 const listCharactersMax = 8 * 1024 * 1024
 
-type Field = keyof DeviceRequest
-const texts: readonly string[] = [
-  'location_short',
-  'location_desc',
-  'owner',
-  'profile',
-  'battery_type',
-] satisfies Field[]
-const switches: readonly string[] = ['log_switch', 'battery'] satisfies Field[]
-const numbers: readonly string[] = [
-  'altitude_m',
-  'latitude',
-  'longitude',
-  'expected_interval_seconds',
-  'battery_cells',
-] satisfies Field[]
+/** Columns by kind, with two that only lists have. Other kinds are texts. */
+const kinds: Readonly<Record<string, DeviceField['kind']>> = {
+  ...Object.fromEntries(deviceFields.map(({ name, kind }) => [name, kind])),
+  log_switch: 'check',
+  owner: undefined,
+}
 /** Separators of lists in cells and form fields. */
 const lists: Readonly<Record<string, (text: string) => string[]>> = {
   metrics: metricsIn,
   tags: tagsIn,
-} satisfies Partial<Record<Field, (text: string) => string[]>>
-const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers, ...Object.keys(lists)]
+} satisfies Partial<Record<DeviceSetting, (text: string) => string[]>>
+const columns: readonly string[] = ['device', ...Object.keys(kinds), ...Object.keys(lists)]
 
 /** The field that a column is of: some had other names, and the name of a device is one of its fields. */
 const fields: ReadonlyMap<string, string> = new Map([
@@ -75,7 +66,7 @@ function deviceOf(names: readonly string[], cells: readonly string[]): ListedDev
     const text = (cells[at] ?? '').trim()
     if (text === '') continue
     const value = cellValue(name, text)
-    if (value === undefined) return `${name} must be ${switches.includes(name) ? 'yes or no' : 'a number'}.`
+    if (value === undefined) return `${name} must be ${kinds[name] === 'check' ? 'yes or no' : 'a number'}.`
     device[name] = value
   }
   return device.name === '' ? 'it has no name.' : device
@@ -94,12 +85,12 @@ export function metricsIn(text: string): string[] {
 }
 
 function cellValue(name: string, text: string): string | boolean | number | string[] | undefined {
-  if (switches.includes(name)) return switchValues[text.toLowerCase()]
+  if (kinds[name] === 'check') return switchValues[text.toLowerCase()]
   const list = lists[name]
   if (list !== undefined) return list(text)
   // An owner may be named by the id of the account.
   if (name === 'owner') return /^\d{1,10}$/.test(text) ? Number(text) : text
-  if (!numbers.includes(name)) return text
+  if (kinds[name] !== 'number') return text
   const value = Number(text)
   return Number.isFinite(value) ? value : undefined
 }

@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { AdminDevicePage, ListedDevice } from '../../../api/admin/device-page-answer.ts'
 import type { Status } from '../../../api/admin/status-answer.ts'
-import type { DeviceDetails, IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
+import type { IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
@@ -24,7 +24,7 @@ import { useSelection } from '../../parts/use-selection.ts'
 import { HeaderCell } from '../../parts/virtual-table.tsx'
 import { timeText } from '../../text/page-times.ts'
 import { passwordsCsv } from '../../text/passwords-csv.ts'
-import { batteryChoices, profileChoices } from './device-choices.ts'
+import { deviceFields } from './device-fields.ts'
 import { metricsIn, readDeviceList, tagsIn } from './device-list-csv.ts'
 import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from './ready-lines.ts'
 
@@ -117,19 +117,6 @@ function Head({ sort, names, chosen, onSelect }: HeadProps) {
   )
 }
 
-const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' | 'metrics' | 'tags'> })[] = [
-  { name: 'location_short', label: 'Place' },
-  { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
-  { name: 'battery', label: 'Sends battery voltage and charge', kind: 'check' },
-  { name: 'location_desc', label: 'Description', isMore: true },
-  { name: 'altitude_m', label: 'Altitude (m)', kind: 'number', isMore: true },
-  { name: 'latitude', label: 'Latitude (°)', kind: 'number', hint: 'South is negative', isMore: true },
-  { name: 'longitude', label: 'Longitude (°)', kind: 'number', hint: 'West is negative', isMore: true },
-  { name: 'profile', label: 'Profile', kind: 'choice', choices: profileChoices, hint: 'Adds statistics', isMore: true },
-  { name: 'battery_type', label: 'Battery type', kind: 'choice', choices: batteryChoices, isMore: true },
-  { name: 'battery_cells', label: 'Cells in series', kind: 'number', hint: 'One if empty', isMore: true },
-]
-
 const metricsField: FormField = {
   name: 'metrics',
   label: 'Metrics',
@@ -162,7 +149,7 @@ function NewDevice({ actions, onIssued }: Issuing) {
     if (issued !== undefined) onIssued({ kind: 'one', issued, battery: values['battery'] === true })
     return issued !== undefined
   }
-  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...settings, metricsField, tagsField]
+  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...deviceFields, metricsField, tagsField]
   return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} isStrong onSend={add} />
 }
 
@@ -347,7 +334,7 @@ function EditDevice({ device, actions, path, onClose }: EditDeviceProps) {
       title={`Edit ${device.name}`}
       verb="Save"
       fields={[
-        ...settings.map(field => ({ ...field, value: device[field.name] })),
+        ...deviceFields.map(field => ({ ...field, value: device[field.name] })),
         { ...metricsField, value: device.metrics?.join(', ') ?? '' },
         { ...tagsField, value: device.tags.join(', ') },
       ]}
