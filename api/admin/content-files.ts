@@ -54,7 +54,7 @@ const batch = {
   method: 'POST',
   body: { text: [mediaType] },
   bodyBytesMax: chunkBytes,
-  refusals: ['BUSY', 'CLOSING'],
+  refusals: ['TOO_BUSY', 'CLOSING'],
 } as const
 
 function importOperation(importer: ContentFileImporter): AdminOperation {

@@ -80,7 +80,6 @@ export const adminErrors = {
   NO_READINGS: { status: 400, text: 'no readings' },
   NO_POINTS: { status: 400, text: 'no points' },
   BODY_BROKEN: commonErrors.BODY_BROKEN,
-  BUSY: { status: 503, text: 'too many imports', retryAfterSeconds },
   STORAGE_FULL: commonErrors.STORAGE_FULL,
   CLOSING: commonErrors.CLOSING,
   STORAGE_FAILED: commonErrors.STORAGE_FAILED,

@@ -67,7 +67,7 @@ const refusalsOfImports = [
   'CONTENT_UNKNOWN',
   'HEADER_INVALID',
   'BODY_BROKEN',
-  'BUSY',
+  'TOO_BUSY',
   'STORAGE_FULL',
   'CLOSING',
 ] as const satisfies readonly AdminErrorCode[]

@@ -36,7 +36,7 @@ type FailureCode = NonNullable<ImportResult['failure']>['code']
 const failures: Record<FailureCode, LoggerErrorCode> = {
   UNAUTHORIZED: 'UNAUTHORIZED',
   FORBIDDEN: 'FORBIDDEN',
-  BUSY: 'TOO_MANY_BATCHES',
+  TOO_BUSY: 'TOO_MANY_BATCHES',
   CONTENT_UNKNOWN: 'PAYLOAD_INVALID',
   HEADER_INVALID: 'PAYLOAD_INVALID',
   NO_ROWS: 'NO_READINGS',

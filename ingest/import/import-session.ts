@@ -58,7 +58,7 @@ export interface ImportReport {
 }
 
 type ImportFailure =
-  | 'BUSY'
+  | 'TOO_BUSY'
   /** The credential has ended, or has lost the permission. */
   | 'UNAUTHORIZED'
   | 'FORBIDDEN'

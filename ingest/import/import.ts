@@ -71,7 +71,7 @@ export function createImporter(options: ImporterOptions): Importer {
     const isBusy = sessions.size >= sessionsMax
     if (closing || isBusy) {
       source.body.destroy()
-      const busy = { code: 'BUSY', reason: `${sessionsMax} imports are running already` } as const
+      const busy = { code: 'TOO_BUSY', reason: `${sessionsMax} imports are running already` } as const
       return { report: emptyReport(), failure: closing ? shuttingDown : busy }
     }
     const session = runImportSession(source, { kind, bounds: boundsNow(), pool, append })

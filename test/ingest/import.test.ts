@@ -218,7 +218,7 @@ t.test('more imports at a time than the limit are refused, not queued', async t 
   const importer = startImporter(t, { ...createJournal(), limits: { sessionsMax: 1 } })
   const [first, second] = await Promise.all([importer.run(source(header + lines(3))), importer.run(source(header))])
   t.equal(first.report.accepted, 3)
-  t.match(second, { failure: { code: 'BUSY' } })
+  t.match(second, { failure: { code: 'TOO_BUSY' } })
   t.match(await importer.run(source(header + lines(1))), { failure: undefined, report: { accepted: 1 } })
 })
 

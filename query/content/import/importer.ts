@@ -11,7 +11,7 @@ import { changeNamed, type NameAction } from './named-files.ts'
 import { mergeReferences } from './references.ts'
 import type { ReadFiles, ReadNames, ReadTask } from './worker.ts'
 
-export type Refused = 'BUSY' | 'CLOSING'
+export type Refused = 'TOO_BUSY' | 'CLOSING'
 
 interface ImportAudit {
   actor: string
@@ -52,7 +52,7 @@ export function createContentFileImporter({ postgres, audit }: ImporterOptions):
 
   async function take<Answer>(work: () => Promise<Answer>): Promise<Answer | Refused> {
     if (isClosing) return 'CLOSING'
-    if (running.size >= batchesMax) return 'BUSY'
+    if (running.size >= batchesMax) return 'TOO_BUSY'
     const batch = work()
     running.add(batch)
     try {

@@ -387,7 +387,7 @@ t.test('batches run one after the other, up to a limit that returns 503', async 
   const taken = answers.filter(({ status }) => status === 200)
   t.equal((await exported()).length, taken.length + 1)
   const refused = answers.find(({ status }) => status === 503)
-  t.match(refused, { headers: { 'retry-after': '5' }, body: { title: 'too many imports' } })
+  t.match(refused, { headers: { 'retry-after': '5' }, body: { title: 'too busy' } })
 })
 
 t.test('the routes take NDJSON alone, up to a bound', async t => {
