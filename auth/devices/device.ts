@@ -80,7 +80,7 @@ export const DeviceName = z
   .meta({ minLength: 1, maxLength: nameCharactersMax, pattern: namePattern, not: { enum: ['.', '..'] } })
 
 /** Keys are the metrics' names in `store/tables.ts`. */
-export const QualityLimits = z
+const QualityLimits = z
   .strictObject({
     temperature: MetricLimits,
     humidity: MetricLimits,
@@ -89,7 +89,6 @@ export const QualityLimits = z
     battery_percentage: MetricLimits,
   })
   .partial()
-export type QualityLimits = z.infer<typeof QualityLimits>
 
 const accountId = z.int().min(1).max(2_147_483_647)
 /** A request may name an ordinary account by its address. */
