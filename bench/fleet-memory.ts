@@ -2,7 +2,9 @@
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type LiveDevice, LiveFleet, type StoredReadings } from '../query/live/live-fleet.ts'
+import type { LiveDevice } from '../query/live/device-state.ts'
+import type { StoredReadings } from '../query/live/latest-values.ts'
+import { LiveFleet } from '../query/live/live-fleet.ts'
 
 const rounds = 3
 const intervalUs = 60_000_000
@@ -17,7 +19,8 @@ export function measureFleetState(deviceCount: number): { columns: number; objec
   const nowUs = Date.now() * 1000
   for (let round = rounds; round > 0; round--) fleet.take(readingsOf(deviceCount, nowUs - round * intervalUs))
   const after = heldBytes()
-  if (fleet.order.counts.reduce((sum, count) => sum + count, 0) !== deviceCount) throw new Error('devices are missing')
+  if (Object.values(fleet.order.counts).reduce((sum, count) => sum + count, 0) !== deviceCount)
+    throw new Error('devices are missing')
   return {
     columns: (after.arrayBuffers - before.arrayBuffers) / deviceCount,
     objects: (after.heapUsed - before.heapUsed) / deviceCount,

@@ -36,7 +36,7 @@ const parts = new Set(options.only.split(','))
 const settleMs = 15_000
 const deviceBytesMax = 3000
 /** The figure in docs/fleet.md. */
-const fleetStateBytesMax = 600
+const fleetStateBytesMax = 1800
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()

@@ -1,5 +1,6 @@
 /** Rules and devices as the evaluation has them. A pair of both can fire. */
 
+import { noDeadline, type Timed } from '../../query/live/deadlines.ts'
 import { metrics } from '../../store/tables.ts'
 import { metricOf } from '../core/condition.ts'
 import type { AlertDevices } from '../core/devices.ts'
@@ -51,7 +52,7 @@ export interface DeviceFacts {
 /** `unknown`: no reading has come since the service itself was away, and none is overdue yet. */
 export type SiteState = 'alive' | 'silent' | 'unknown'
 
-export interface CoveredPair {
+export interface CoveredPair extends Timed {
   readonly of: CoveredRule
   readonly device: CoveredDevice
   /** The device's series of a custom metric; -1 without one. */
@@ -60,8 +61,6 @@ export interface CoveredPair {
   state: PairState | undefined
   /** State in a site rule. */
   site: SiteState
-  /** Its place among the deadlines; -1 before the first one. */
-  slot: number
 }
 
 export class CoveredPairs {
@@ -108,7 +107,7 @@ export class CoveredPairs {
   /** The rule does not cover the device yet. */
   add(of: CoveredRule, number: number): CoveredPair {
     const device = this.#devices.get(number) ?? this.#addDevice(number)
-    const pair: CoveredPair = { of, device, series: -1, state: undefined, site: 'alive', slot: -1 }
+    const pair: CoveredPair = { of, device, series: -1, state: undefined, site: 'alive', ...noDeadline }
     // An array of just this length: one that a push makes has room for 16 more.
     device.pairs = device.pairs.concat(pair)
     this.#count++

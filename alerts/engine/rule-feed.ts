@@ -1,7 +1,7 @@
 /** Posts rules, the devices that each covers and facts about these to the engine's thread. */
 
+import type { DeviceSilence } from '../../query/live/device-state.ts'
 import type { Live } from '../../query/live/live.ts'
-import type { DeviceSilence } from '../../query/live/silence.ts'
 import { metricOf } from '../core/condition.ts'
 import type { AlertDevices } from '../core/devices.ts'
 import type { EndReason } from '../core/pair.ts'

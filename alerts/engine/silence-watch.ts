@@ -10,9 +10,7 @@ import { stillFromMs } from '../core/transition.ts'
 import type { CoveredDevice, CoveredPair, SiteState } from './covered-pairs.ts'
 
 export class SilenceWatch {
-  readonly #deadlines = new Deadlines()
-  readonly #bySlot: (CoveredPair | undefined)[] = []
-  readonly #freeSlots: number[] = []
+  readonly #deadlines = new Deadlines<CoveredPair>()
   #outageEndMs = Number.NEGATIVE_INFINITY
   #isOut = false
   #hasSiteChanged = false
@@ -37,11 +35,7 @@ export class SilenceWatch {
   }
 
   removed(pair: CoveredPair): void {
-    if (pair.slot >= 0) {
-      this.#deadlines.set(pair.slot, Number.POSITIVE_INFINITY)
-      this.#bySlot[pair.slot] = undefined
-      this.#freeSlots.push(pair.slot)
-    }
+    this.#deadlines.set(pair, Number.POSITIVE_INFINITY)
     if (!isOfSite(pair)) return
     setSite(pair, 'alive')
     pair.of.site.devices--
@@ -87,11 +81,7 @@ export class SilenceWatch {
   }
 
   setDeadline(pair: CoveredPair, timeMs: number): void {
-    if (pair.slot < 0) {
-      pair.slot = this.#freeSlots.pop() ?? this.#bySlot.length
-      this.#bySlot[pair.slot] = pair
-    }
-    this.#deadlines.set(pair.slot, timeMs)
+    this.#deadlines.set(pair, timeMs)
   }
 
   /** Infinity when time alone changes nothing, -Infinity when a site is to be evaluated. */
@@ -109,7 +99,7 @@ export class SilenceWatch {
 
   /** The due pair. Undefined for a site or one of its devices, as sites are evaluated after all deadlines. */
   take(nowMs: number): CoveredPair | undefined {
-    const pair = this.#bySlot[this.#deadlines.nextSlot()] as CoveredPair
+    const pair = this.#deadlines.next() as CoveredPair
     if (pair.of.rule.core.condition.kind === 'silent') return pair
     if (isOfSite(pair)) {
       if (this.dueMs(pair) <= nowMs) setSite(pair, 'silent')

@@ -10,7 +10,7 @@ import type { ReplicaReads } from '../replica-reads.ts'
 import type { HourlySeries } from '../series.ts'
 import type { LightQueries } from '../task.ts'
 import { deviceCadence } from './device-cadence.ts'
-import { deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
+import { cadenceKinds, deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { type AirMetric, airMetrics } from './units.ts'
 
 interface Context extends Pick<ReplicaReads, 'connection' | 'source'> {
@@ -25,8 +25,6 @@ const dayUs = 86_400_000_000
 const lookbackUs = 30 * dayUs
 const hourMs = 3_600_000
 const hourUs = hourMs * 1000
-/** Places in `kinds` of the live state. */
-const kindPlaces = { unknown: 0, regular: 1, irregular: 2 } as const
 
 export async function readFleetDevices(query: FleetDevicesQuery, context: Context): Promise<PackedRows> {
   const rows = new RowList(deviceRow.width)
@@ -48,7 +46,7 @@ async function readDevice(device: Device, query: FleetDevicesQuery, context: Con
   const sums = new HourSums(fromHour, deviceHours)
   const timesMs = await readTimes(device, { afterUs, throughUs: lastUs, timesMax }, context, { numbers, sums })
   const cadence = deviceCadence(device, new Float64Array(0), timesMs)
-  numbers[deviceRow.kind] = kindPlaces[cadence.kind]
+  numbers[deviceRow.kind] = cadenceKinds.indexOf(cadence.kind)
   numbers[deviceRow.expectedMs] = cadence.expectedMs ?? Number.NaN
   numbers[deviceRow.gapMs] = cadence.gapMs ?? Number.NaN
   const firstHour = Math.floor((timesMs[0] ?? 0) / hourMs)

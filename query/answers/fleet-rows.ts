@@ -18,6 +18,9 @@ export const hourRow = {
   width: 2 + 2 * airMetrics.length,
 }
 
+/** Kinds of a cadence, by their number in a row. */
+export const cadenceKinds = ['unknown', 'regular', 'irregular'] as const
+
 /** Number of hours of a device in the live state, the present one last. */
 export const deviceHours = 25
 /**

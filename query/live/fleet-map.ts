@@ -1,10 +1,9 @@
 /** The devices of the fleet by place: counted by state in the cells of a grid, with the names of some. */
 
+import type { DeviceState, LiveDevice } from './device-state.ts'
+import { type FleetOrder, walk } from './fleet-order.ts'
 import type { FleetMap, MapBox } from './fleet-shape.ts'
-import type { LiveDevice, LiveFleet } from './live-fleet.ts'
-import { type LiveState, liveStates, namedCounts } from './live-state.ts'
-import type { FleetOrder } from './name-order.ts'
-import { walk } from './walk.ts'
+import { type LiveState, liveStates, noCounts } from './live-state.ts'
 
 interface Place {
   readonly latitude: number
@@ -51,63 +50,57 @@ const namedMin = 3
 
 class Cell {
   readonly extent = new Extent()
-  readonly counts = new Int32Array(liveStates.length)
-  /** First devices by name, for each state. Devices instead of slots, as a later turn may reuse a slot. */
-  readonly devices: LiveDevice[][] = liveStates.map(() => [])
+  readonly counts = noCounts()
+  /** First devices by name, for each state. */
+  readonly devices: Record<LiveState, LiveDevice[]> = { silent: [], late: [], never: [], fresh: [], off: [] }
   latitudes = 0
   longitudes = 0
   size = 0
 
-  add(device: LiveDevice, { latitude, longitude }: Place, state: number): void {
+  add({ device, state }: DeviceState, { latitude, longitude }: Place): void {
     this.extent.add(latitude, longitude)
     this.latitudes += latitude
     this.longitudes += longitude
     this.size++
-    ;(this.counts[state] as number)++
-    const listed = this.devices[state] as LiveDevice[]
+    this.counts[state]++
+    const listed = this.devices[state]
     if (listed.length < namedMax) listed.push(device)
   }
 }
 
 /** Builds the map during a walk. A device that moves meanwhile stays where the walk found it. */
 export async function mapOf(
-  fleet: LiveFleet,
   order: FleetOrder,
   request: FleetMapRequest,
   signal: AbortSignal,
 ): Promise<Omit<FleetMap, 'generated_at'>> {
-  const isWanted = wantedBy(fleet, request)
+  const isWanted = wantedBy(request)
   const all = new Extent()
-  const unplaced = new Int32Array(liveStates.length)
-  const measure = (slots: readonly number[]) => {
-    const { states } = fleet.columns()
-    for (const slot of slots) {
-      if (!isWanted(slot)) continue
-      const place = placeOf(fleet.device(slot))
-      if (place === undefined) (unplaced[states[slot] as number] as number)++
+  const unplaced = noCounts()
+  const measure = (devices: readonly DeviceState[]) => {
+    for (const found of devices) {
+      if (!isWanted(found)) continue
+      const place = placeOf(found)
+      if (place === undefined) unplaced[found.state]++
       else all.add(place.latitude, place.longitude)
     }
   }
-  await walk(fleet, order, undefined, measure, signal)
+  await walk(order, undefined, measure, signal)
   const extent = all.box()
-  const cells = await cellsIn(fleet, order, isWanted, request.box ?? extent, signal)
+  const cells = await cellsIn(order, isWanted, request.box ?? extent, signal)
   const named = Math.max(namedMin, Math.floor(namedMax / Math.max(1, cells.length)))
-  return { extent, marks: cells.map(cell => markOf(cell, named)), unplaced: namedCounts(unplaced) }
+  return { extent, marks: cells.map(cell => markOf(cell, named)), unplaced }
 }
 
-function wantedBy(fleet: LiveFleet, { states, search }: FleetMapRequest): (slot: number) => boolean {
-  const wanted = liveStates.map(state => states.includes(state))
+function wantedBy({ states, search }: FleetMapRequest): (found: DeviceState) => boolean {
+  const wanted = new Set(states)
   const text = search?.normalize('NFC').toLowerCase()
-  return slot => {
-    if (!wanted[fleet.columns().states[slot] as number]) return false
-    return text === undefined || fleet.text(slot).includes(text)
-  }
+  return found => wanted.has(found.state) && (text === undefined || found.text.includes(text))
 }
 
 async function cellsIn(
-  fleet: LiveFleet,
   order: FleetOrder,
-  isWanted: (slot: number) => boolean,
+  isWanted: (found: DeviceState) => boolean,
   box: MapBox | null,
   signal: AbortSignal,
 ): Promise<Cell[]> {
@@ -116,12 +109,10 @@ async function cellsIn(
   const side = cellSide(Math.max(east - west, north - south))
   const [left, bottom] = [Math.floor(west / side), Math.floor(south / side)]
   const cells = new Map<number, Cell>()
-  const collect = (slots: readonly number[]) => {
-    const { states } = fleet.columns()
-    for (const slot of slots) {
-      const device = fleet.device(slot)
-      const place = isWanted(slot) ? placeOf(device) : undefined
-      if (device === undefined || place === undefined || !isIn(box, place)) continue
+  const collect = (devices: readonly DeviceState[]) => {
+    for (const found of devices) {
+      const place = isWanted(found) ? placeOf(found) : undefined
+      if (place === undefined || !isIn(box, place)) continue
       const column = Math.floor(place.longitude / side) - left
       const key = column * 2 * (cellsPerSide + 1) + Math.floor(place.latitude / side) - bottom
       let cell = cells.get(key)
@@ -129,10 +120,10 @@ async function cellsIn(
         cell = new Cell()
         cells.set(key, cell)
       }
-      cell.add(device, place, states[slot] as number)
+      cell.add(found, place)
     }
   }
-  await walk(fleet, order, undefined, collect, signal)
+  await walk(order, undefined, collect, signal)
   return [...cells.values()].sort((a, b) => b.size - a.size)
 }
 
@@ -145,26 +136,21 @@ function isIn({ west, south, east, north }: MapBox, { latitude, longitude }: Pla
   return longitude >= west && longitude <= east && latitude >= south && latitude <= north
 }
 
-function placeOf(device: LiveDevice | undefined): Place | undefined {
-  if (device === undefined) return undefined
+function placeOf({ device }: DeviceState): Place | undefined {
   const { latitude, longitude } = device
   return latitude === null || longitude === null ? undefined : { latitude, longitude }
 }
 
 function markOf(cell: Cell, named: number): FleetMap['marks'][number] {
   const { size, counts, latitudes, longitudes, extent, devices } = cell
-  const worstFirst = devices.flatMap((listed, at) =>
-    listed.slice(0, named).map(({ name, location_short }) => ({
-      device: name,
-      location_short,
-      state: liveStates[at] as LiveState,
-    })),
+  const worstFirst = liveStates.flatMap(state =>
+    devices[state].slice(0, named).map(({ name, location_short }) => ({ device: name, location_short, state })),
   )
   return {
     latitude: latitudes / size,
     longitude: longitudes / size,
     extent: extent.box() as MapBox,
-    counts: namedCounts(counts),
+    counts,
     devices: worstFirst.slice(0, named),
   }
 }

@@ -1,9 +1,9 @@
 /** A page of the fleet, sorted by state (worst first) and name or by name alone; and a search through all names. */
 
+import type { DeviceState } from './device-state.ts'
+import { type FleetOrder, walk } from './fleet-order.ts'
 import type { LiveFleet } from './live-fleet.ts'
 import { type LiveState, liveStates } from './live-state.ts'
-import type { Block, FleetOrder } from './name-order.ts'
-import { walk } from './walk.ts'
 
 export interface FleetPlace {
   /** Undefined in the order of names. */
@@ -21,66 +21,42 @@ export interface FleetPageRequest {
 }
 
 export interface FoundPage {
-  readonly slots: readonly number[]
+  readonly devices: readonly DeviceState[]
   readonly hasMore: boolean
 }
 
-export function pageOf(fleet: LiveFleet, order: FleetOrder, request: FleetPageRequest): FoundPage {
-  const slots = slotsOf(fleet, order, request)
-  return { slots: slots.slice(0, request.limit), hasMore: slots.length > request.limit }
+export function pageOf(order: FleetOrder, request: FleetPageRequest): FoundPage {
+  const { limit } = request
+  const devices: DeviceState[] = []
+  for (const device of matches(order, stepsOf(request))) {
+    if (devices.length === limit) return { devices, hasMore: true }
+    devices.push(device)
+  }
+  return { devices, hasMore: false }
 }
 
-/** Returns one slot more than requested when another page follows. */
-function slotsOf(fleet: LiveFleet, order: FleetOrder, request: FleetPageRequest): number[] {
-  const wanted = wantedStates(request.states)
-  const slots: number[] = []
-  for (const { states, after } of stepsOf(request, wanted)) {
+function* matches(order: FleetOrder, steps: readonly Step[]): Generator<DeviceState> {
+  for (const { states, after } of steps) {
     for (const { block, from } of order.blocksAfter(after)) {
-      if (!hasAny(block, states)) continue
-      collect(fleet, block, from, states, request.limit + 1, slots)
-      if (slots.length > request.limit) return slots
+      if (!states.some(state => block.counts[state] > 0)) continue
+      for (const device of block.devices.slice(from)) if (states.includes(device.state)) yield device
     }
   }
-  return slots
+}
+
+interface Step {
+  readonly states: readonly LiveState[]
+  readonly after: string | undefined
 }
 
 /** The state filter and the start of each walk over the names. */
-function* stepsOf({ order, after }: FleetPageRequest, wanted: Uint8Array) {
-  if (order === 'name') {
-    yield { states: wanted, after: after?.name }
-    return
-  }
-  const first = after?.state === undefined ? 0 : liveStates.indexOf(after.state)
-  for (let state = first; state < liveStates.length; state++) {
-    if (wanted[state] === 0) continue
-    const only = new Uint8Array(liveStates.length)
-    only[state] = 1
-    yield { states: only, after: state === first ? after?.name : undefined }
-  }
-}
-
-function wantedStates(states: readonly LiveState[]): Uint8Array {
-  return Uint8Array.from(liveStates, state => (states.includes(state) ? 1 : 0))
-}
-
-function hasAny({ counts }: Block, states: Uint8Array): boolean {
-  for (let state = 0; state < states.length; state++) if (states[state] === 1 && counts[state] !== 0) return true
-  return false
-}
-
-function collect(
-  fleet: LiveFleet,
-  { slots: inBlock }: Block,
-  from: number,
-  wanted: Uint8Array,
-  lengthMax: number,
-  slots: number[],
-): void {
-  const { states } = fleet.columns()
-  for (let place = from; place < inBlock.length && slots.length < lengthMax; place++) {
-    const slot = inBlock[place] as number
-    if (wanted[states[slot] as number] === 1) slots.push(slot)
-  }
+function stepsOf({ states, order, after }: FleetPageRequest): Step[] {
+  if (order === 'name') return [{ states, after: after?.name }]
+  const first = after?.state
+  return liveStates
+    .slice(first === undefined ? 0 : liveStates.indexOf(first))
+    .filter(state => states.includes(state))
+    .map(state => ({ states: [state], after: state === first ? after?.name : undefined }))
 }
 
 /**
@@ -94,32 +70,18 @@ export async function searchPage(
   search: string,
   signal: AbortSignal,
 ): Promise<FoundPage> {
+  const { after, limit } = request
   const text = search.normalize('NFC').toLowerCase()
-  const wanted = wantedStates(request.states)
-  /** Numbers of devices by state, or all in the first list. A later turn may reuse slots. */
-  const found: number[][] = liveStates.map(() => [])
-  const after = request.order === 'name' ? request.after?.name : undefined
-  await walk(fleet, order, after, slots => searchSlots(fleet, request, slots, text, wanted, found), signal)
-  const numbers = found.flat()
-  const slots = numbers.slice(0, request.limit).map(number => fleet.slotOf(number))
-  return { slots: slots.filter(slot => slot >= 0), hasMore: numbers.length > request.limit }
-}
-
-function searchSlots(
-  fleet: LiveFleet,
-  { order, after, limit }: FleetPageRequest,
-  slots: readonly number[],
-  text: string,
-  wanted: Uint8Array,
-  found: number[][],
-): void {
-  const { states, numbers } = fleet.columns()
-  const afterState = order === 'name' || after?.state === undefined ? -1 : liveStates.indexOf(after.state)
-  for (const slot of slots) {
-    const state = states[slot] as number
-    if (wanted[state] === 0 || state < afterState || !fleet.text(slot).includes(text)) continue
-    if (state === afterState && fleet.order.nameOf(slot) <= (after?.name ?? '')) continue
-    const list = found[order === 'name' ? 0 : state] as number[]
-    if (list.length <= limit) list.push(numbers[slot] as number)
+  const found = stepsOf(request).map(step => ({ ...step, devices: [] as DeviceState[] }))
+  const stepOf = new Map(found.flatMap(step => step.states.map(state => [state, step] as const)))
+  const collect = (devices: readonly DeviceState[]) => {
+    for (const one of devices) {
+      const step = stepOf.get(one.state)
+      if (step === undefined || step.devices.length > limit || !one.text.includes(text)) continue
+      if (step.after === undefined || one.device.name > step.after) step.devices.push(one)
+    }
   }
+  await walk(order, request.order === 'name' ? after?.name : undefined, collect, signal)
+  const all = found.flatMap(({ devices }) => devices)
+  return { devices: all.slice(0, limit).filter(one => fleet.has(one)), hasMore: all.length > limit }
 }

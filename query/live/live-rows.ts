@@ -1,60 +1,55 @@
 /** Merges rows from QuestDB into the state of the fleet, which may have changed meanwhile. */
 
-import { customRow, deviceHours, deviceRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
-import { metricCount, noMetric } from './columns.ts'
-import { chooseMetric, mergeMean, replaceMean } from './hour-means.ts'
-import { hourUs, mergeCount, replaceCount } from './hours.ts'
+import { metrics } from '../../store/tables.ts'
+import { cadenceKinds, customRow, deviceHours, deviceRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
+import { hourUs } from './device-hours.ts'
+import type { DeviceState } from './device-state.ts'
+import { columnKey } from './latest-values.ts'
 import type { LiveFleet } from './live-fleet.ts'
 
 /** `row` has the numbers of one device. A newer reading stays. */
-export function mergeLast(fleet: LiveFleet, slot: number, row: Float64Array): void {
-  const columns = fleet.columns()
+export function mergeLast(device: DeviceState, row: Float64Array): void {
   const timeUs = row[lastRow.timeUs] as number
   if (Number.isNaN(timeUs)) return
-  const hour = Math.floor(timeUs / hourUs)
-  if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
-  if (timeUs > (columns.lastUs[slot] as number)) columns.lastUs[slot] = timeUs
-  if (timeUs > (columns.countedUs[slot] as number)) columns.countedUs[slot] = timeUs
-  for (let metric = 0; metric < metricCount; metric++) {
-    const value = row[lastRow.values + metric] as number
-    const valueUs = row[lastRow.valuesUs + metric] as number
-    const at = slot * metricCount + metric
-    if (Number.isNaN(value) || valueUs <= (columns.valuesUs[at] as number)) continue
-    columns.values[at] = value
-    columns.valuesUs[at] = valueUs
+  device.hours.begin(Math.floor(timeUs / hourUs))
+  device.mergeTime(timeUs)
+  for (let column = 0; column < metrics.length; column++) {
+    const [value, valueUs] = [row[lastRow.values + column] as number, row[lastRow.valuesUs + column] as number]
+    device.values.merge(columnKey(column), valueUs, value)
   }
-  chooseMetric(columns, slot)
+  device.hours.chooseMetric(device.values, device.lastUs)
 }
 
 /** `row` has the last value of a series, `devices` the numbers of devices by series. */
 export function mergeCustom(fleet: LiveFleet, row: Float64Array, devices: ReadonlyMap<number, number>): void {
   const series = row[customRow.series] as number
-  const slot = fleet.slotOf(devices.get(series) ?? Number.NaN)
-  if (slot >= 0) fleet.custom.merge(slot, series, row[customRow.timeUs] as number, row[customRow.value] as number)
+  const device = fleet.get(devices.get(series) ?? Number.NaN)
+  device?.values.merge(series, row[customRow.timeUs] as number, row[customRow.value] as number)
 }
 
-export function mergeHour(fleet: LiveFleet, slot: number, hour: number, row: Float64Array): void {
-  const columns = fleet.columns()
+export function mergeHour({ hours }: DeviceState, hour: number, row: Float64Array): void {
   const count = row[hourRow.count] as number
   if (count <= 0) return
-  if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
-  mergeCount(columns, slot, hour, count)
-  const metric = columns.meanMetric[slot] as number
-  if (metric === noMetric) return
+  hours.begin(hour)
+  hours.setCount(hour, count, false)
+  const { metric } = hours
+  if (metric === undefined) return
   const [values, mean] = [row[hourRow.counts + metric] as number, row[hourRow.means + metric] as number]
-  mergeMean(columns, slot, { hour, count: values, mean })
+  hours.setMean(hour, { count: values, mean }, false)
 }
 
 /** Merges a single device as QuestDB had it at `nowUs`. */
-export function mergeDevice(fleet: LiveFleet, slot: number, row: Float64Array, nowUs: number): void {
+export function mergeDevice(fleet: LiveFleet, device: DeviceState, row: Float64Array, nowUs: number): void {
   if (Number.isNaN(row[lastRow.timeUs] as number)) return
-  const [kind, expectedMs, gapMs] = [row[deviceRow.kind], row[deviceRow.expectedMs], row[deviceRow.gapMs]]
   // Precedes the counts, which already use the new interval.
-  fleet.estimated(slot, { kind: kind as number, expectedMs: expectedMs as number, gapMs: gapMs as number })
-  mergeLast(fleet, slot, row)
-  const columns = fleet.columns()
-  const firstHour = row[deviceRow.firstHour] as number
-  if (firstHour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = firstHour
+  device.estimated({
+    kind: cadenceKinds[row[deviceRow.kind] as number] ?? 'unknown',
+    expectedMs: numberOrNull(row[deviceRow.expectedMs]),
+    gapMs: numberOrNull(row[deviceRow.gapMs]),
+  })
+  mergeLast(device, row)
+  const { hours } = device
+  hours.begin(row[deviceRow.firstHour] as number)
   const presentHour = Math.floor(nowUs / hourUs)
   for (let place = 0; place < deviceHours; place++) {
     const hour = presentHour - deviceHours + 1 + place
@@ -62,13 +57,14 @@ export function mergeDevice(fleet: LiveFleet, slot: number, row: Float64Array, n
     if (Number.isNaN(count)) continue
     // The readings of the present hour may be in transit.
     const isExact = hour >= (row[deviceRow.exactFromHour] as number) && hour < presentHour
-    if (isExact) replaceCount(columns, slot, hour, count)
-    else mergeCount(columns, slot, hour, count)
-    if (row[deviceRow.meanMetric] !== columns.meanMetric[slot]) continue
-    const values = row[deviceRow.meanCounts + place] as number
-    const one = { hour, count: values, mean: row[deviceRow.means + place] as number }
-    if (isExact) replaceMean(columns, slot, one)
-    else mergeMean(columns, slot, one)
+    hours.setCount(hour, count, isExact)
+    if (row[deviceRow.meanMetric] !== hours.metric) continue
+    const [values, mean] = [row[deviceRow.meanCounts + place] as number, row[deviceRow.means + place] as number]
+    hours.setMean(hour, { count: values, mean }, isExact)
   }
-  fleet.update(slot)
+  fleet.update(device)
+}
+
+function numberOrNull(number = Number.NaN): number | null {
+  return Number.isNaN(number) ? null : number
 }

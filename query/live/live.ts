@@ -4,22 +4,19 @@ import type { Log } from '../../store/log.ts'
 import type { AskFleetRows } from '../fleet-rows-query.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
 import type { MetricDescription } from '../shapes/kinds.ts'
-import type { Ordinals } from './due-lookups.ts'
+import type { DeviceSilence, LiveDevice } from './device-state.ts'
 import { groupsOf } from './fleet-groups.ts'
 import { type FleetMapRequest, mapOf } from './fleet-map.ts'
+import { type FleetOrder, type ListedDevice, ListedOrder } from './fleet-order.ts'
 import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
 import type { FleetGroups, FleetMap, FleetTrends, LatestOfDevice } from './fleet-shape.ts'
-import { type DeviceTexts, deviceText, latestOf, stateOf } from './fleet-text.ts'
-import { trendsOf } from './fleet-trends.ts'
-import { type ListedDevice, ListedOrder } from './listed-order.ts'
-import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
-import { loadFleet } from './live-load.ts'
-import { createLiveLoading } from './live-loading.ts'
-import { createLiveLookups } from './live-lookups.ts'
+import { type DeviceTexts, deviceText, latestOf, trendsOf } from './fleet-text.ts'
+import type { StoredReadings } from './latest-values.ts'
+import { LiveFleet, type StateListener } from './live-fleet.ts'
+import { createLiveLoading } from './live-load.ts'
+import { createLiveLookups, type Ordinals } from './live-lookups.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
-import { type LiveCounts, type LiveState, namedCounts } from './live-state.ts'
-import type { FleetOrder } from './name-order.ts'
-import { type DeviceSilence, hourShareOf, silenceOf } from './silence.ts'
+import type { LiveCounts, LiveState } from './live-state.ts'
 
 export interface LiveOptions {
   readonly ask: AskFleetRows
@@ -119,17 +116,12 @@ export function createLive(options: LiveOptions): Live {
   const fleet: LiveFleet = new LiveFleet({ nowMs, receivedUntilMs, wants: number => lookups.want(number), failed })
   const shared = { fleet, ask, hourSources, nowMs, aheadMs, metricsOf }
   const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
-  const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
-  const loading = createLiveLoading({ load, retryMs, signal, log })
+  const loading = createLiveLoading({ ...shared, want: lookups.want, retryMs, signal, log })
   const ended = (error: unknown) => {
     if (!signal.aborted) log.error({ err: error }, 'the state of the fleet is not brought up to date any more')
   }
   const running = lookups.run(signal).catch(ended)
   const clock = startClock(fleet, { nowMs, receivedUntilMs, hourSources, isLoaded: loading.isLoaded, ended, signal })
-  const ofNumber = <Result>(number: number, result: (fleet: LiveFleet, slot: number) => Result) => {
-    const slot = fleet.slotOf(number)
-    return slot < 0 ? undefined : result(fleet, slot)
-  }
   return {
     fill: devices => fleet.fill(devices),
     deviceChanged: device => fleet.deviceChanged(device),
@@ -139,14 +131,20 @@ export function createLive(options: LiveOptions): Live {
     load: loading.start,
     isLoaded: loading.isLoaded,
     isCatchingUp: options.isCatchingUp,
-    counts: of => namedCounts(orderOf(fleet, of).counts),
+    counts: of => orderOf(fleet, of).counts,
     ...createPages(fleet, nowMs, metricsOf, signal),
-    latest: number => ofNumber(number, (_, slot) => latestOf(fleet, slot, metricsOf)),
-    trends: of => trendsOf(fleet, of, nowMs()),
-    stateOf: number => ofNumber(number, stateOf),
-    silenceOf: number => ofNumber(number, silenceOf),
-    hourShareOf: (number, hourBeginMs) =>
-      ofNumber(number, (_, slot) => hourShareOf(fleet, slot, hourBeginMs)) ?? Number.NaN,
+    latest(number) {
+      const device = fleet.get(number)
+      return device && latestOf(device, metricsOf)
+    },
+    trends: of =>
+      trendsOf(
+        of.flatMap(({ number }) => fleet.get(number) ?? []),
+        nowMs(),
+      ),
+    stateOf: number => fleet.get(number)?.state,
+    silenceOf: number => fleet.get(number)?.silence(),
+    hourShareOf: (number, hourBeginMs) => fleet.get(number)?.hourShare(hourBeginMs) ?? Number.NaN,
     onState: listener =>
       fleet.onState((...change) => {
         if (loading.isLoaded()) listener(...change)
@@ -160,7 +158,7 @@ export function createLive(options: LiveOptions): Live {
 }
 
 function orderOf(fleet: LiveFleet, of: readonly ListedDevice[] | undefined): FleetOrder {
-  return of === undefined ? fleet.order : new ListedOrder(fleet, of)
+  return of === undefined ? fleet.order : new ListedOrder(of, number => fleet.get(number))
 }
 
 function createPages(
@@ -171,13 +169,13 @@ function createPages(
 ): Pick<Live, 'page' | 'search' | 'groups' | 'map'> {
   let walks = 0
 
-  function pageWith({ slots, hasMore }: FoundPage): FleetPage {
-    const last = hasMore ? slots.at(-1) : undefined
-    const texts: DeviceTexts = { fleet, nowMs: nowMs(), metricsOf, described: new Map() }
+  function pageWith({ devices, hasMore }: FoundPage): FleetPage {
+    const last = hasMore ? devices.at(-1) : undefined
+    const texts: DeviceTexts = { nowMs: nowMs(), metricsOf, described: new Map() }
     return {
-      devices: slots.map(slot => deviceText(texts, slot)),
+      devices: devices.map(device => deviceText(texts, device)),
       metrics: Object.fromEntries(texts.described),
-      last: last === undefined ? undefined : { state: stateOf(fleet, last), name: fleet.order.nameOf(last) },
+      last: last && { state: last.state, name: last.device.name },
     }
   }
 
@@ -189,13 +187,13 @@ function createPages(
   }
 
   return {
-    page: (request, of) => pageWith(pageOf(fleet, orderOf(fleet, of), request)),
+    page: (request, of) => pageWith(pageOf(orderOf(fleet, of), request)),
     search: (request, text, client, of) =>
       bounded(async () =>
         pageWith(await searchPage(fleet, orderOf(fleet, of), request, text, AbortSignal.any([client, closed]))),
       ),
-    groups: (key, of) => bounded(() => groupsOf(fleet, orderOf(fleet, of), key, closed)),
-    map: (request, of) => bounded(() => mapOf(fleet, orderOf(fleet, of), request, closed)),
+    groups: (key, of) => bounded(() => groupsOf(orderOf(fleet, of), key, closed)),
+    map: (request, of) => bounded(() => mapOf(orderOf(fleet, of), request, closed)),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Values without a column of the readings in the ring, in a separate ring. */
 
-import type { StoredCustom } from '../stored-custom.ts'
+import type { StoredCustom } from '../latest-values.ts'
 
 /** Average number of values of a reading. With more, fewer readings are kept. */
 const valuesPerRow = 4

@@ -6,7 +6,7 @@
 
 import { bug } from '../../../store/limits/bug.ts'
 import { metrics } from '../../../store/tables.ts'
-import type { StoredReadings } from '../live-fleet.ts'
+import type { StoredReadings } from '../latest-values.ts'
 import { CustomRing, customRowBytes } from './custom-ring.ts'
 
 export interface RingOptions {

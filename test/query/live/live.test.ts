@@ -1,8 +1,8 @@
 /** The state of the fleet by made readings and the test's clock. */
 
 import t, { type Test } from 'tap'
-import { stateOf } from '../../../query/live/fleet-text.ts'
-import { type LiveDevice, LiveFleet } from '../../../query/live/live-fleet.ts'
+import type { LiveDevice } from '../../../query/live/device-state.ts'
+import { LiveFleet } from '../../../query/live/live-fleet.ts'
 import type { LiveState } from '../../../query/live/live-state.ts'
 import { liveStates } from '../../../query/live/live-state.ts'
 import { hourMs, minuteMs } from '../../analytics/series.ts'
@@ -47,7 +47,7 @@ t.test('only received readings make a device silent by their absence', async t =
   fleet.fill([1, 2].map(number => madeDevice(number, { expected_interval_seconds: 60 })))
   const take = (timeMs: number, ...devices: number[]) =>
     fleet.take(stored(devices.map(device => ({ device, timeMs, temperature: 20 }))))
-  const states = () => [1, 2].map(number => stateOf(fleet, fleet.slotOf(number)))
+  const states = () => [1, 2].map(number => fleet.get(number)?.state)
   take(startMs, 1, 2)
   clock.nowMs = startMs + 10 * minuteMs
   t.notOk(fleet.advance())

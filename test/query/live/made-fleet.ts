@@ -1,7 +1,8 @@
 /** A live state of a fleet with the test's clock and made readings. */
 
+import type { LiveDevice } from '../../../query/live/device-state.ts'
+import type { StoredReadings } from '../../../query/live/latest-values.ts'
 import { createLive, type Live, type LiveOptions } from '../../../query/live/live.ts'
-import type { LiveDevice, StoredReadings } from '../../../query/live/live-fleet.ts'
 import { allFromReadings } from '../../../query/questdb/hourly-sql.ts'
 import { type Metric, metrics } from '../../../store/tables.ts'
 import { silentLog, type TestHooks } from '../../support/databases.ts'

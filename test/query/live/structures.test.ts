@@ -5,54 +5,40 @@ import fc from 'fast-check'
 import t from 'tap'
 import { threeHourChange, trendOf } from '../../../analytics/summary/three-hour-trend.ts'
 import { gzipLevel } from '../../../query/cache/encode-body.ts'
-import { Columns } from '../../../query/live/columns.ts'
-import { Deadlines } from '../../../query/live/deadlines.ts'
+import { Deadlines, noDeadline } from '../../../query/live/deadlines.ts'
+import { DeviceHours } from '../../../query/live/device-hours.ts'
+import { type FleetOrder, ListedOrder } from '../../../query/live/fleet-order.ts'
 import { pageOf } from '../../../query/live/fleet-page.ts'
-import { countValue, meanOf, mergeMean, replaceMean } from '../../../query/live/hour-means.ts'
-import { ListedOrder } from '../../../query/live/listed-order.ts'
+import { LatestValues } from '../../../query/live/latest-values.ts'
 import { LiveFleet } from '../../../query/live/live-fleet.ts'
 import { liveStates } from '../../../query/live/live-state.ts'
-import type { FleetOrder } from '../../../query/live/name-order.ts'
-import { hourShareOf } from '../../../query/live/silence.ts'
-import { Slots } from '../../../query/live/slots.ts'
 import { hourMs, minuteMs, uniform } from '../../analytics/series.ts'
 import { runs } from '../../support/runs.ts'
 import { type MadeFleet, type MadeReading, madeDevice, makeFleet, stored } from './made-fleet.ts'
 
 t.test('deadlines come in the order of time, whatever is set and taken away', async () => {
-  const change = fc.record({ slot: fc.nat(200), timeMs: fc.oneof(fc.nat(50), fc.constant(Number.POSITIVE_INFINITY)) })
+  const change = fc.record({ place: fc.nat(200), timeMs: fc.oneof(fc.nat(50), fc.constant(Number.POSITIVE_INFINITY)) })
   fc.assert(
     fc.property(fc.array(change, { maxLength: 400 }), changes => {
+      const items = Array.from({ length: 201 }, () => ({ ...noDeadline }))
       const deadlines = new Deadlines()
-      const expected = new Map<number, number>()
-      for (const { slot, timeMs } of changes) {
-        deadlines.set(slot, timeMs)
-        if (timeMs === Number.POSITIVE_INFINITY) expected.delete(slot)
-        else expected.set(slot, timeMs)
+      const expected = new Map<object, number>()
+      for (const { place, timeMs } of changes) {
+        const item = items[place] as (typeof items)[0]
+        deadlines.set(item, timeMs)
+        if (timeMs === Number.POSITIVE_INFINITY) expected.delete(item)
+        else expected.set(item, timeMs)
         if (deadlines.nextMs() !== Math.min(Number.POSITIVE_INFINITY, ...expected.values())) return false
       }
-      while (expected.size > 0) {
-        const slot = deadlines.nextSlot()
-        if (expected.get(slot) !== deadlines.nextMs()) return false
+      for (let item = deadlines.next(); item !== undefined; item = deadlines.next()) {
+        if (expected.get(item) !== deadlines.nextMs()) return false
         if (deadlines.nextMs() !== Math.min(...expected.values())) return false
-        deadlines.set(slot, Number.POSITIVE_INFINITY)
-        expected.delete(slot)
+        deadlines.set(item, Number.POSITIVE_INFINITY)
+        expected.delete(item)
       }
-      return deadlines.nextMs() === Number.POSITIVE_INFINITY
+      return expected.size === 0
     }),
   )
-})
-
-t.test('slots are found by sparse numbers and reused', async t => {
-  const slots = new Slots()
-  const numbers = [1, 2, 4095, 4096, 4097, 1_000_000, 2_147_483_647]
-  for (const [slot, number] of numbers.entries()) t.equal(slots.add(number), slot)
-  for (const [slot, number] of numbers.entries()) t.equal(slots.of(number), slot)
-  for (const number of [3, 4094, 8192, 999_999, 5_000_000]) t.equal(slots.of(number), -1)
-  slots.remove(4096)
-  t.equal(slots.of(4096), -1)
-  t.equal(slots.add(77), 3)
-  t.equal(slots.end(), numbers.length)
 })
 
 /** The expected fleet in its plainest form. */
@@ -99,16 +85,15 @@ function modelState({ log, lastMs }: ModelDevice, nowMs: number): number {
 }
 
 /** A digit of the state and the name, in the order of all pages. */
-function allPages(fleet: LiveFleet, order: FleetOrder, limit: number): string[] {
+function allPages(order: FleetOrder, limit: number): string[] {
   const found: string[] = []
-  const stateOf = (slot: number) => fleet.columns().states[slot] as number
   let after: { state: (typeof liveStates)[number]; name: string } | undefined
   for (;;) {
-    const { slots, hasMore } = pageOf(fleet, order, { states: liveStates, order: 'state', after, limit })
-    for (const slot of slots) found.push(`${stateOf(slot)}${fleet.order.nameOf(slot)}`)
-    const last = slots.at(-1)
+    const { devices, hasMore } = pageOf(order, { states: liveStates, order: 'state', after, limit })
+    for (const { state, device } of devices) found.push(`${liveStates.indexOf(state)}${device.name}`)
+    const last = devices.at(-1)
     if (!hasMore || last === undefined) return found
-    after = { state: liveStates[stateOf(last)] ?? 'off', name: fleet.order.nameOf(last) }
+    after = { state: last.state, name: last.device.name }
   }
 }
 
@@ -135,14 +120,14 @@ t.test('pages equal a sorted array after any changes of the fleet', async () => 
         .filter(([number]) => number % 3 === 0)
         .map(([number, { name }]) => ({ number, name }))
         .sort((a, b) => (a.name < b.name ? -1 : 1))
-      const listed = new ListedOrder(fleet, owned)
+      const listed = new ListedOrder(owned, number => fleet.get(number))
       const ownNames = new Set(owned.map(({ name }) => name))
       const expectedOwn = expected.filter(text => ownNames.has(text.slice(1)))
       return (
-        allPages(fleet, fleet.order, limit).join() === expected.join() &&
-        counts.join() === [...fleet.order.counts].join() &&
-        allPages(fleet, listed, limit).join() === expectedOwn.join() &&
-        listed.counts.reduce((sum, count) => sum + count, 0) === owned.length
+        allPages(fleet.order, limit).join() === expected.join() &&
+        counts.join() === liveStates.map(state => fleet.order.counts[state]).join() &&
+        allPages(listed, limit).join() === expectedOwn.join() &&
+        Object.values(listed.counts).reduce((sum, count) => sum + count, 0) === owned.length
       )
     }),
     runs(8, 100),
@@ -164,7 +149,7 @@ t.test('a page of listed devices reads only these in a search that yields betwee
   t.equal(live.page({ ...asked, limit: 200 }, owned).last, undefined)
   const large = devices.filter(({ number }) => number % 3 === 0)
   const searching = live.search({ ...asked, limit: 1000 }, 'roof', new AbortController().signal, large)
-  // Between two turns of the search, a found device is removed. Another device takes its slot.
+  // Between two turns of the search, a found device is removed. Another device with a matching place is added.
   const first = large.find(({ location_short }) => location_short === 'Roof')
   live.deviceRemoved(first?.number ?? 0)
   live.deviceChanged(madeDevice(50_000, { name: 'somebody-elses', location_short: 'Roof' }))
@@ -220,7 +205,7 @@ t.test('the hour in which a device begins is not a full one', async t => {
   for (; nowMs < firstMs + 150 * minuteMs; nowMs += 10 * minuteMs) {
     fleet.take(stored([{ device: 1, timeMs: nowMs, temperature: 1 }]))
   }
-  const shareOf = (hour: number) => hourShareOf(fleet, fleet.slotOf(1), Date.UTC(2026, 0, 1, hour))
+  const shareOf = (hour: number) => fleet.get(1)?.hourShare(Date.UTC(2026, 0, 1, hour))
   t.strictSame([9, 10, 11, 12].map(shareOf), [Number.NaN, Number.NaN, 1, 1])
 })
 
@@ -308,27 +293,27 @@ t.test('means equal a plain list after any values and merges', async () => {
   const reading = fc.record({ wait: fc.nat(50), temperature: fc.double({ min: -40, max: 60, noNaN: true }) })
   fc.assert(
     fc.property(fc.array(reading, { maxLength: 200 }), fc.nat(200), (readings, mergedAt) => {
-      const columns = new Columns()
-      columns.clear(3)
+      const hours = new DeviceHours()
+      const latest = new LatestValues()
       const values = new Map<number, number[]>()
       let minute = 1_000_000
       for (const [index, { wait, temperature }] of readings.entries()) {
         minute += wait
         const hour = Math.floor(minute / 60)
         const value = (column: number) => (column === 0 ? temperature : Number.NaN)
-        countValue(columns.get(), 3, hour, { timeUs: minute * 60e6, value })
+        hours.addValue(hour, { timeUs: minute * 60e6, value }, latest)
         values.set(hour, [...(values.get(hour) ?? []), temperature])
         if (index !== mergedAt) continue
-        mergeMean(columns.get(), 3, { hour, count: 1, mean: temperature + 5 })
+        hours.setMean(hour, { count: 1, mean: temperature + 5 }, false)
         const before = values.get(hour - 1)
         if (before === undefined) continue
         before.push(7)
         const mean = before.reduce((sum, one) => sum + one, 0) / before.length
-        replaceMean(columns.get(), 3, { hour: hour - 1, count: before.length, mean })
+        hours.setMean(hour - 1, { count: before.length, mean }, true)
       }
       const newest = Math.floor(minute / 60)
       return Array.from({ length: 30 }, (_, ago) => newest - ago).every(hour => {
-        const found = meanOf(columns.get(), 3, hour)
+        const found = hours.mean(hour)
         const expected = values.get(hour)
         if (expected === undefined || newest - hour >= 26) return Number.isNaN(found)
         return Math.abs(found - expected.reduce((sum, one) => sum + one, 0) / expected.length) < 1e-4
