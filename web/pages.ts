@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact'
 import type { Route } from './client/routes.ts'
-import { lazy } from './parts/lazy.tsx'
+import { lazy } from './parts/loading.tsx'
 
 export const pages = {
   fleet: lazy('page', () => import('./pages/fleet/fleet-page.tsx').then(module => module.FleetPage)),

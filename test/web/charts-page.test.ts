@@ -10,9 +10,8 @@ import {
   marksOf,
   withAnnotations,
 } from '../../web/charts/annotation-marks.ts'
-import { annotatedPanels } from '../../web/pages/charts/annotated-panels.ts'
 import { chartPath, chosenLines, linesMax } from '../../web/pages/charts/chosen-lines.ts'
-import { type DrawnLine, linePanels, lineTable, looksOf } from '../../web/pages/charts/line-panels.ts'
+import { annotatedPanels, type DrawnLine, linePanels, lineTable, looksOf } from '../../web/pages/charts/line-panels.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
 import { createTimes } from '../../web/theme/times.ts'
 import { becomes } from '../support/becomes.ts'

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { localMinute } from '../../web/charts/custom-range.ts'
+import { localMinute } from '../../web/charts/range.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
 import { createZone } from '../../web/text/zone.ts'
 import { becomes } from '../support/becomes.ts'

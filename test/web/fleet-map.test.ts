@@ -2,10 +2,19 @@
 
 import t from 'tap'
 import type { FleetMap } from '../../query/live/fleet-shape.ts'
-import { bounded, boxText, fitted, moved, pixelOf, scaleBar, zoomed } from '../../web/map/map-window.ts'
-import { latitudeAt, longitudeAt, projected } from '../../web/map/mercator.ts'
-import { markText, mergedMarks, worstState } from '../../web/map/merged-marks.ts'
-import { namePlaces } from '../../web/map/name-places.ts'
+import {
+  bounded,
+  boxText,
+  fitted,
+  latitudeAt,
+  longitudeAt,
+  moved,
+  pixelOf,
+  projected,
+  scaleBar,
+  zoomed,
+} from '../../web/map/map-window.ts'
+import { markText, mergedMarks, namePlaces, worstState } from '../../web/map/merged-marks.ts'
 import { mapArguments, readView } from '../../web/pages/fleet/fleet-view.ts'
 import { becomes } from '../support/becomes.ts'
 import { inspect } from '../support/browser-page.ts'

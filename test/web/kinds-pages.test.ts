@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { localMinute } from '../../web/charts/custom-range.ts'
+import { localMinute } from '../../web/charts/range.ts'
 import { type Comparison, customOf } from '../../web/pages/compare/answers.ts'
 import { createZone } from '../../web/text/zone.ts'
 import { becomes, within } from '../support/becomes.ts'

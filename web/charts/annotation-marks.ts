@@ -2,11 +2,9 @@
 
 import type { Annotation } from '../../auth/annotations/annotation.ts'
 import type { Times } from '../theme/times.ts'
-import type { Panel } from './panel.ts'
+import { blocksAt, type Panel, type Stretch, timelinePanel } from './panel.ts'
 import type { TimeWindow } from './range.ts'
-import { blocksAt, type Stretch } from './stretch.ts'
 import type { TwinTable } from './table-rows.ts'
-import { timelinePanel } from './timeline-panel.ts'
 
 /** More cannot be distinguished in a chart. */
 export const annotationsMax = 100

@@ -6,8 +6,7 @@ import { lonePlaces } from './line-data.ts'
 import type { ChartContent } from './panel.ts'
 import { spreadLabels } from './paths.ts'
 import type { TimeWindow } from './range.ts'
-import { timeTicks } from './time-ticks.ts'
-import { axisText, valueTicks } from './value-scale.ts'
+import { axisText, timeTicks, valueTicks } from './ticks.ts'
 
 /** The current view. uPlot reads it at each drawing. */
 export interface ChartView {

@@ -1,6 +1,7 @@
 /** Values of charts at a moment, and the moments where the cursor stops. */
 
 import { decimalText } from '../../analytics/findings/value-words.ts'
+import { directionText } from '../text/kind-words.ts'
 import { withUnit } from '../text/quantities.ts'
 import type { Times } from '../theme/times.ts'
 import { nearestPlace, valueAt } from './line-data.ts'
@@ -75,4 +76,19 @@ function isMarked(marks: Marks, { timesMs }: Readout, atMs: number): boolean {
   const nearestMs = timesMs[nearestPlace(timesMs, atMs) ?? -1]
   const place = nearestPlace(marks.timesMs, atMs)
   return place !== undefined && marks.timesMs[place] === nearestMs
+}
+
+/** Formats values in degrees. */
+export function directionReadout(
+  series: Pick<Readout, 'timesMs' | 'values'>,
+  reachMs: number,
+  decimals: number,
+): Pick<Readout, 'timesMs' | 'values' | 'textAt'> {
+  return {
+    ...series,
+    textAt: atMs => {
+      const value = valueAt(series, atMs, reachMs)
+      return value === null ? null : directionText(value, decimals)
+    },
+  }
 }

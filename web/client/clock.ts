@@ -1,7 +1,7 @@
 /** The service's clock, ticking by the second. Ages use it because the browser's clock may be wrong. */
 
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { whileVisible } from './visibility.ts'
+import { whileVisible } from './screen.ts'
 
 const tickMs = 1_000
 const now = signal(Date.now())

@@ -5,7 +5,7 @@
 
 import type { ServiceEvent } from '../../query/live/events/event-shape.ts'
 import { hasToken } from './request-token.ts'
-import { whileVisible } from './visibility.ts'
+import { whileVisible } from './screen.ts'
 
 export interface EventsOptions {
   /** By event name. The data are JSON. */

@@ -4,11 +4,10 @@ import { computed, effect, signal } from '@preact/signals'
 import type { Alert } from '../../alerts/core/alert.ts'
 import { countText } from '../../analytics/findings/value-words.ts'
 import { addressOf } from './address.ts'
-import { iconFiring } from './icon.ts'
 import { openResource, type Resource } from './resource.ts'
 import { lastValue } from './resource-state.ts'
 import { isSignedIn } from './session.ts'
-import { setTitleOfFiring } from './title.ts'
+import { iconFiring, setTitleOfFiring } from './tab.ts'
 
 /** A page of `GET /api/alerts`. */
 export interface AlertPage {

@@ -6,7 +6,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { type Outcome, type ReadOptions, readJson } from './read-json.ts'
 import { nextState, type ResourceState, retryDelayMs } from './resource-state.ts'
-import { whileVisible } from './visibility.ts'
+import { whileVisible } from './screen.ts'
 
 export interface Resource<T> {
   readonly state: ReadonlySignal<ResourceState<T>>

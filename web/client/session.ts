@@ -1,8 +1,11 @@
-/** The current session as far as the page knows it. */
+/** The current session as far as the page knows it, and the role that decides on controls of a page. */
 
 import { signal } from '@preact/signals'
+import type { AccountDetails } from '../../auth/accounts/account-details.ts'
+import { addressOf } from './address.ts'
+import { useResource } from './use-resource.ts'
 
-export interface Visitor {
+interface Visitor {
   /** The e-mail address of an account without a name. */
   name: string
   role: string | undefined
@@ -21,4 +24,26 @@ export function visitorIn(session: Session): Visitor | null | undefined {
   if (session === null) return null
   const name = session.user?.name ?? session.user?.email ?? undefined
   return name === undefined ? undefined : { name, role: session.role }
+}
+
+/** Whom alone some changes are allowed. */
+export function useIsOperator(): boolean {
+  return useRole() === 'operator'
+}
+
+/** The operator, too. */
+export function useIsAdministrator(): boolean {
+  const role = useRole()
+  return role === 'administrator' || role === 'operator'
+}
+
+/**
+ * Undefined until it is known. The profile lacks the role, so the admin API is asked. A refusal means that the account
+ * is not an administrator's.
+ */
+function useRole(): AccountDetails['role'] | undefined {
+  const me = useResource<{ id: number }>(addressOf('/v1/auth/me'))
+  const path = me.kind === 'ready' ? addressOf(`/api/admin/accounts/${me.value.id}`) : undefined
+  const account = useResource<AccountDetails>(path)
+  return account.kind === 'ready' ? account.value.role : undefined
 }

@@ -1,7 +1,6 @@
 /** The visible part of a map: the centre on the projection's square and the square's width in pixels. */
 
 import type { MapBox } from '../../query/live/fleet-shape.ts'
-import { latitudeAt, longitudeAt, metresPerPixel, type Point, projected } from './mercator.ts'
 
 export interface MapWindow extends Point {
   /** The side of the square in CSS pixels. */
@@ -80,4 +79,37 @@ export function scaleBar({ y, side }: MapWindow): { width: number; text: string 
   const metres = power * ([5, 2].find(factor => factor * power <= longest) ?? 1)
   const text = metres >= 1000 ? `${metres / 1000}\u202fkm` : `${Number(metres.toPrecision(1))}\u202fm`
   return { width: metres / perPixel, text }
+}
+
+interface Degrees {
+  latitude: number
+  longitude: number
+}
+
+export interface Point {
+  x: number
+  y: number
+}
+
+/** The edge of the square. Points beyond it are placed at the edge. */
+const latitudeMax = 85.051_128_78
+const equatorMetres = 40_075_017
+
+export function projected({ latitude, longitude }: Degrees): Point {
+  const bounded = Math.max(-latitudeMax, Math.min(latitudeMax, latitude))
+  const radians = (bounded * Math.PI) / 180
+  return { x: (longitude + 180) / 360, y: 0.5 - Math.log(Math.tan(Math.PI / 4 + radians / 2)) / (2 * Math.PI) }
+}
+
+export function longitudeAt(x: number): number {
+  return 360 * x - 180
+}
+
+export function latitudeAt(y: number): number {
+  return (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI
+}
+
+/** Metres per pixel at this height of a square whose side has so many pixels. */
+function metresPerPixel(y: number, side: number): number {
+  return (equatorMetres * Math.cos((latitudeAt(y) * Math.PI) / 180)) / side
 }

@@ -1,10 +1,9 @@
-/** The marks of an answer as a map has them: those that would overlap are one. */
+/** The marks of an answer as a map has them: those that would overlap are one, and the names of devices have places beside them. */
 
 import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { FleetMap, MapBox } from '../../query/live/fleet-shape.ts'
-import { type DeviceState, deviceStates } from '../client/device-states.ts'
-import { type MapWindow, pixelOf, type Size } from './map-window.ts'
-import { type Point, projected } from './mercator.ts'
+import { type DeviceState, deviceStates } from '../text/kind-words.ts'
+import { type MapWindow, type Point, pixelOf, projected, type Size } from './map-window.ts'
 
 type Mark = FleetMap['marks'][number]
 
@@ -59,4 +58,43 @@ export function worstState(counts: Mark['counts']): DeviceState {
 export function markText({ counts, size }: Pick<MergedMark, 'counts' | 'size'>): string {
   const states = deviceStates.filter(state => counts[state] > 0).map(state => `${countText(counts[state])} ${state}`)
   return `${countOf(size, 'device')}: ${states.join(', ')}`
+}
+
+export interface NamePlace {
+  isLeft: boolean
+  /** False: the name shows only while its mark is pointed at or has the focus. */
+  hasRoom: boolean
+}
+
+/** Up to this number of marks, all have names. */
+const namedMax = 12
+/** CSS pixels. */
+const characterWidth = 7.5
+const paddingWidth = 12
+const markRadius = 18
+const lineHalf = 11
+
+interface Box {
+  left: number
+  right: number
+  y: number
+}
+
+/** In the order of the marks; undefined for a mark of several devices, which shows a number. */
+export function namePlaces(marks: readonly MergedMark[], mapWidth: number): (NamePlace | undefined)[] {
+  const taken: Box[] = marks.map(({ x, y }) => ({ left: x - markRadius, right: x + markRadius, y }))
+  return marks.map(({ x, y, size, devices }) => {
+    const name = devices[0]?.device
+    if (size !== 1 || name === undefined) return undefined
+    const width = markRadius + paddingWidth + characterWidth * name.length
+    const isLeft = x + width > mapWidth && x - width >= 0
+    const box = isLeft ? { left: x - width, right: x - markRadius, y } : { left: x + markRadius, right: x + width, y }
+    const hasRoom = marks.length <= namedMax && !taken.some(other => overlap(box, other))
+    if (hasRoom) taken.push(box)
+    return { isLeft, hasRoom }
+  })
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && Math.abs(a.y - b.y) < markRadius + lineHalf
 }

@@ -2,8 +2,7 @@
 
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { type MapWindow, moved, type Size, zoomed } from './map-window.ts'
-import type { Point } from './mercator.ts'
+import { type MapWindow, moved, type Point, type Size, zoomed } from './map-window.ts'
 
 export type ChangeWindow = (change: (window: MapWindow) => MapWindow) => void
 

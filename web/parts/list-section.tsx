@@ -1,24 +1,21 @@
 /** A paged list with a search, row actions and a banner for their results. */
 
 import { type ComponentChildren, Fragment } from 'preact'
-import { useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { countText } from '../../analytics/findings/value-words.ts'
 import { addressOf, setArguments, urlArguments } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
-import { pageTimes } from '../text/page-times.ts'
 import { capitalised } from '../text/phrases.ts'
-import { FailureBanner } from './failure-banner.tsx'
-import { Skeleton } from './skeleton.tsx'
+import { pageTimes } from '../text/preferences.ts'
+import { FailureBanner, Skeleton } from './loading.tsx'
 import { type Actions, useActions } from './use-actions.tsx'
-
-export type { Actions }
 
 interface ListPage {
   next: number | string | null
   total?: number
 }
 
-export interface ListSectionProps<Page extends ListPage, Item> {
+interface ListSectionProps<Page extends ListPage, Item> {
   /** The path below `/api/admin`, or below `api`. */
   path: string
   api?: string
@@ -172,5 +169,19 @@ function Pager({ argument, current, next, more = {} }: PagerProps) {
         </button>
       )}
     </div>
+  )
+}
+
+export function Help({ name, children }: { name: string; children: ComponentChildren }) {
+  const id = useId()
+  return (
+    <>
+      <button type="button" class="button" popoverTarget={id} aria-label={`Help: ${name}`}>
+        ?
+      </button>
+      <div id={id} class="menu help" popover="auto">
+        {children}
+      </div>
+    </>
   )
 }

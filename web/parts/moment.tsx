@@ -1,7 +1,7 @@
 /** A moment as text, which programs and screen readers have in full: a text that is shorter has the whole of it as a tooltip. */
 
 import type { ComponentChildren } from 'preact'
-import { pageTimes } from '../text/page-times.ts'
+import { pageTimes } from '../text/preferences.ts'
 import type { Times } from '../theme/times.ts'
 
 export interface MomentProps {

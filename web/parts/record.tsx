@@ -1,9 +1,9 @@
-/** One row of a list: its name, some facts, and buttons. */
+/** One row of a list: its name, some facts, and its buttons or its menu. Screen readers read the row's name with each button. */
 
-import type { ComponentChildren } from 'preact'
-import { type Fact, Facts } from './facts.tsx'
+import { type ComponentChildren, Fragment } from 'preact'
+import { useId } from 'preact/hooks'
 
-export interface RecordProps {
+interface RecordProps {
   name: string
   href?: string
   facts: readonly Fact[]
@@ -26,5 +26,64 @@ export function Record({ name, href, facts, mark, children }: RecordProps) {
       </div>
       {children === undefined ? null : <div class="actions">{children}</div>}
     </div>
+  )
+}
+
+/** Undefined and an empty one are left out. */
+type Fact = ComponentChildren
+
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  const given = facts.filter(fact => fact !== undefined && fact !== '')
+  return (
+    <>
+      {given.map((fact, place) => (
+        <Fragment key={place}>
+          {place === 0 ? null : ' · '}
+          {fact}
+        </Fragment>
+      ))}
+    </>
+  )
+}
+
+export function RowButton({ name, text, onClick }: { name: string; text: string; onClick: () => void }) {
+  return (
+    <button type="button" class="button" onClick={onClick}>
+      {text}
+      <span class="unseen"> {name}</span>
+    </button>
+  )
+}
+
+interface RowAction {
+  text: string
+  onClick: () => void
+  /** True for an action that cannot be undone. */
+  isDanger?: boolean
+}
+
+export function RowMenu({ name, actions }: { name: string; actions: readonly RowAction[] }) {
+  const id = useId()
+  return (
+    <>
+      <button type="button" class="button more" popoverTarget={id} aria-label={`Actions of ${name}`}>
+        ⋯
+      </button>
+      <div id={id} class="menu" popover="auto">
+        {actions.map(({ text, onClick, isDanger = false }) => (
+          <button
+            key={text}
+            type="button"
+            class={isDanger ? 'danger' : undefined}
+            popoverTarget={id}
+            popoverTargetAction="hide"
+            onClick={onClick}
+          >
+            {text}
+            <span class="unseen"> {name}</span>
+          </button>
+        ))}
+      </div>
+    </>
   )
 }

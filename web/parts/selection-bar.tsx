@@ -1,19 +1,26 @@
 /** Actions on the selected devices: one change of all, after a confirmation. */
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import './managed.css'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import type { DeviceBulkAnswer } from '../../api/admin/device-bulk-answer.ts'
 import type { Rotated } from '../../auth/devices/device.ts'
 import type { Fleet as FleetAnswer } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'
 import { readJson } from '../client/read-json.ts'
+import { useSize } from '../client/screen.ts'
 import { sendChange } from '../client/send-change.ts'
-import { passwordsCsv } from '../text/passwords-csv.ts'
-import { AtTop } from './at-top.tsx'
-import { Banner } from './banner.tsx'
-import { ChangeDialog } from './change-dialog.tsx'
+import { Banner } from './loading.tsx'
 import { SecretOnce } from './secret-once.tsx'
-import { actionNames, type BulkAction, questionOf, resultText, selectedText, selectionMax } from './selection-words.ts'
-import './managed.css'
+import {
+  actionNames,
+  type BulkAction,
+  passwordsCsv,
+  questionOf,
+  resultText,
+  selectedText,
+  selectionMax,
+} from './selection.ts'
 
 export interface SelectionBarProps {
   names: ReadonlySet<string>
@@ -147,5 +154,82 @@ function Passwords({ issued, onDone }: { issued: readonly Rotated[]; onDone: () 
         Download CSV
       </a>
     </SecretOnce>
+  )
+}
+
+interface ChangeDialogProps {
+  action: BulkAction
+  title: string
+  consequence: string
+  /** `more`: fields of the change beside its devices. */
+  onConfirm: (more: object) => void
+  onClose: () => void
+}
+
+function ChangeDialog({ action, title, consequence, onConfirm, onClose }: ChangeDialogProps) {
+  const [tag, setTag] = useState('')
+  const [isNow, setNow] = useState(false)
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => dialog.current?.showModal(), [])
+  const isOfTag = action === 'tag' || action === 'untag'
+  const more = isOfTag ? { tag: tag.trim() } : action === 'rotate' ? { now: isNow } : {}
+  return (
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          dialog.current?.close()
+          onConfirm(more)
+        }}
+      >
+        <h2 id={titleId}>{title}</h2>
+        <p>{consequence}</p>
+        {isOfTag ? (
+          <label class="field">
+            Tag
+            <input
+              value={tag}
+              required
+              maxLength={97}
+              placeholder="site:berlin"
+              autocomplete="off"
+              onInput={({ currentTarget }) => setTag(currentTarget.value)}
+            />
+          </label>
+        ) : null}
+        {action === 'rotate' ? (
+          <label class="check">
+            <input type="checkbox" checked={isNow} onChange={({ currentTarget }) => setNow(currentTarget.checked)} />
+            The old passwords end at once
+          </label>
+        ) : null}
+        <div class="actions">
+          <button type="button" class="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={action === 'suspend' || action === 'rotate' ? 'button strong danger' : 'button strong'}
+          >
+            {actionNames[action]}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+function AtTop({ children }: { children: ComponentChildren }) {
+  const { place, size } = useSize()
+  useEffect(() => {
+    const { style } = document.documentElement
+    style.setProperty('--at-top', `${size.height}px`)
+    return () => void style.removeProperty('--at-top')
+  }, [size.height])
+  return (
+    <div class="at-top" ref={place}>
+      {children}
+    </div>
   )
 }

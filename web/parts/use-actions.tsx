@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { addressOf } from '../client/address.ts'
 import { sendChange } from '../client/send-change.ts'
-import { Banner } from './banner.tsx'
+import { Banner } from './loading.tsx'
 
 type Method = 'POST' | 'PATCH' | 'DELETE'
 type Done<T> = string | ((answer: T) => string)

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { path, urlArguments } from '../client/address.ts'
 import { routeOf } from '../client/routes.ts'
 import { isSignedIn } from '../client/session.ts'
-import { lazy } from './lazy.tsx'
+import { lazy } from './loading.tsx'
 
 const SavedViews = lazy('list of views', () => import('./saved-views.tsx').then(module => module.SavedViews))
 const SharePage = lazy('form for a link', () => import('./view-links.tsx').then(module => module.SharePage))

@@ -11,8 +11,7 @@ import { routeOf } from '../client/routes.ts'
 import { type SharedFace, sharedViewPath } from '../client/shared-view.ts'
 import { useResource } from '../client/use-resource.ts'
 import { pages } from '../pages.ts'
-import { Banner } from '../parts/banner.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
+import { Banner, Skeleton } from '../parts/loading.tsx'
 
 /** A link that has ended, or whose view is another one now, shows so after this time at the latest. */
 const everyMs = 60_000

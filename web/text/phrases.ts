@@ -1,4 +1,4 @@
-/** Shares, spans and lists in words. */
+/** Counts, shares, spans, intervals, correlations and lists in words. Numbers with units are in `quantities.ts`. */
 
 import { countOf, decimalText, unitsSeconds } from '../../analytics/findings/value-words.ts'
 
@@ -35,4 +35,37 @@ export function listed(texts: readonly string[]): string {
 
 export function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+/** Replaces a missing value. */
+export const noValue = '–'
+
+export function timesText(count: number): string {
+  return count === 1 ? 'once' : countOf(count, 'time')
+}
+
+const intervalDecimalsMax = 6
+
+/**
+ * Both ends of an interval, and the estimate that it is of: with as many decimals as give the distance of the ends two digits,
+ * and more while the ends would read the same. Rounded more than they are, an estimate might lie beyond them.
+ */
+export function intervalTexts(low: number, high: number, estimate: number): [string, string, string] {
+  const width = high - low
+  let decimals = width > 0 ? Math.min(intervalDecimalsMax, Math.max(0, 1 - Math.floor(Math.log10(width)))) : 2
+  while (width > 0 && decimals < 15 && decimalText(low, decimals) === decimalText(high, decimals)) decimals++
+  return [decimalText(low, decimals), decimalText(high, decimals), decimalText(estimate, decimals)]
+}
+
+/** Cohen's 0.1, 0.3 and 0.5 are for people; two sensors of one thing agree far better than that. */
+export function closeness(r: number): 'very closely' | 'closely' | 'loosely' | 'hardly' {
+  const size = Math.abs(r)
+  if (size >= 0.95) return 'very closely'
+  if (size >= 0.7) return 'closely'
+  return size >= 0.3 ? 'loosely' : 'hardly'
+}
+
+/** A metric that moves the opposite way some hours later does not follow. */
+export function isSameWay(r: number, lagR: number | null): boolean {
+  return lagR !== null && Math.sign(lagR) === Math.sign(r)
 }

@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import type { Preferences } from '../../auth/accounts/preference-values.ts'
+import { createTimes, type Times } from '../theme/times.ts'
 
 export type { Preferences }
 
@@ -19,4 +20,17 @@ export const preferences = signal<Preferences>(noPreferences)
 /** The zone of shown moments; `serviceZone` is an answer's `time_zone`. */
 export function shownZone(serviceZone: string): string {
   return preferences.value.time_zone ?? serviceZone
+}
+
+let made = createTimes('UTC')
+
+export function pageTimes(): Times {
+  const zone = shownZone('UTC')
+  if (made.zone !== zone) made = createTimes(zone)
+  return made
+}
+
+/** `23 Nov 2026, 12:04:31 UTC`; `never` for null. */
+export function timeText(iso: string | null): string {
+  return iso === null ? 'never' : pageTimes().exact(Date.parse(iso))
 }

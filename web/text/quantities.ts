@@ -8,7 +8,7 @@ import {
 } from '../../analytics/findings/value-words.ts'
 import type { BuiltInMetric } from '../../query/live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
-import { noValue } from './numbers.ts'
+import { noValue } from './phrases.ts'
 import { preferences } from './preferences.ts'
 import { type ShownUnit, shownUnit, unitNamed } from './units.ts'
 
@@ -147,4 +147,14 @@ export function nameWithUnit({ name, unit }: Quantity): string {
 /** The name within a sentence. */
 export function nameWithin({ name }: Pick<Quantity, 'name'>): string {
   return titleWithin(name)
+}
+
+/** The default number of shown metrics where more exist. */
+export const shownMax = 12
+
+/** `chosen`: names of an address with commas between them. Those that are not among `names` count for nothing. */
+export function chooseMetrics(names: readonly string[], chosen: string | null): string[] {
+  const wanted = new Set(chosen?.split(','))
+  const found = names.filter(name => wanted.has(name))
+  return found.length > 0 ? found : names.slice(0, shownMax)
 }

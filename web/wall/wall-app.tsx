@@ -9,17 +9,14 @@ import { type Outcome, type ReadOptions, readJson } from '../client/read-json.ts
 import { hasToken } from '../client/request-token.ts'
 import { lastValue, type ResourceState } from '../client/resource-state.ts'
 import { routeOf } from '../client/routes.ts'
+import { whileVisible } from '../client/screen.ts'
 import { sharedViewPath } from '../client/shared-view.ts'
 import { useResource } from '../client/use-resource.ts'
-import { whileVisible } from '../client/visibility.ts'
-import { lazy } from '../parts/lazy.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
+import { lazy, Skeleton } from '../parts/loading.tsx'
 import { preferences } from '../text/preferences.ts'
 import { createTimes } from '../theme/times.ts'
-import { renewWhenNeeded } from './renewal.ts'
-import { wallFailure } from './wall-failure.ts'
 import { WallFleet } from './wall-fleet.tsx'
-import { WallFrame } from './wall-frame.tsx'
+import { WallFrame, wallFailure } from './wall-frame.tsx'
 
 const everyMs = 60_000
 
@@ -122,4 +119,25 @@ function wallSource(): WallSource {
       return { ...outcome, value }
     },
   }
+}
+
+const failingMsMax = 300_000
+
+/** `isFailing` is called each minute. Returns a function that ends it. */
+function renewWhenNeeded(isFailing: () => boolean): () => void {
+  let shownTag: string | null | undefined
+  let failsSinceMs: number | undefined
+  async function look(): Promise<void> {
+    const nowMs = Date.now()
+    failsSinceMs = isFailing() ? (failsSinceMs ?? nowMs) : undefined
+    const answer = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
+    if (answer?.ok !== true) return
+    const tag = answer.headers.get('etag')
+    const isOther = shownTag !== undefined && tag !== shownTag
+    shownTag ??= tag
+    if (isOther || (failsSinceMs !== undefined && nowMs - failsSinceMs >= failingMsMax)) location.reload()
+  }
+  void look()
+  const timer = setInterval(() => void look(), everyMs)
+  return () => clearInterval(timer)
 }

@@ -1,30 +1,29 @@
 /** The lines of a view of charts, each with its last value, above one chart that fills the screen. */
 
 import { useMemo } from 'preact/hooks'
+import { countText } from '../../analytics/findings/value-words.ts'
 import type { Fleet } from '../../query/live/fleet-shape.ts'
 import { withAnnotations } from '../charts/annotation-marks.ts'
+import { AnnotationText } from '../charts/annotations.tsx'
 import { ChartStack } from '../charts/chart-stack.tsx'
 import { LineKey } from '../charts/panel-values.tsx'
 import { useRange } from '../charts/use-range.ts'
 import { addressOf, urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
 import { lastValue } from '../client/resource-state.ts'
+import { useSize } from '../client/screen.ts'
 import { useResource } from '../client/use-resource.ts'
-import { useSize } from '../client/use-size.ts'
 import { type ChosenLine, chartPresets, chosenLines, lineText } from '../pages/charts/chosen-lines.ts'
 import { type DrawnLine, linePanels, looksOf } from '../pages/charts/line-panels.ts'
-import { type LineAnnotations, useLineAnnotations } from '../pages/charts/use-line-annotations.ts'
-import { type UsedLines, useLines } from '../pages/charts/use-lines.ts'
-import { Skeleton } from '../parts/skeleton.tsx'
-import { StateBadge } from '../parts/state-badge.tsx'
+import { type LineAnnotations, type UsedLines, useLineAnnotations, useLines } from '../pages/charts/use-lines.ts'
+import { Skeleton } from '../parts/loading.tsx'
+import { StateBadge } from '../parts/marks.tsx'
 import { shownZone } from '../text/preferences.ts'
 import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
 import { ageText } from '../text/times.ts'
 import { createZone } from '../text/zone.ts'
-import { createTimes } from '../theme/times.ts'
-import { WallAnnotations } from './wall-annotations.tsx'
-import { WallFrame } from './wall-frame.tsx'
-import { wallScale } from './wall-scale.ts'
+import { createTimes, type Times } from '../theme/times.ts'
+import { WallFrame, wallScale } from './wall-frame.tsx'
 
 const everyMs = 10_000
 /** Pixels between two panels and above the first one, at a scale of 1. */
@@ -128,4 +127,30 @@ function sharing(panels: ReturnType<typeof linePanels>, heightPx: number, scale:
   const free = heightPx - (panels.length + 1) * aroundPanel * scale - 28 * scale
   const sum = panels.reduce((total, { height }) => total + height, 0)
   return panels.map(panel => ({ ...panel, height: Math.max(heightMin, Math.floor((free * panel.height) / sum)) }))
+}
+
+const shownMax = 3
+
+function WallAnnotations({ annotations, times }: { annotations: LineAnnotations; times: Times }) {
+  const { shown, total, hasNames, unread } = annotations
+  if (shown.length === 0 && unread.length === 0) return null
+  const newest = shown.slice(-shownMax).reverse()
+  return (
+    <section class="wall-annotations annotations" aria-label="Annotations">
+      <ul>
+        {newest.map(annotation => (
+          <li key={annotation.id}>
+            <AnnotationText {...{ annotation, times, hasNames }} />
+          </li>
+        ))}
+      </ul>
+      {total === newest.length ? null : (
+        <p class="who">
+          The newest {countText(newest.length)} of {countText(total)} annotations in this range
+          {total === shown.length ? null : `; the chart has the newest ${countText(shown.length)}`}.
+        </p>
+      )}
+      {unread.length === 0 ? null : <p class="who">The annotations of {unread.join(', ')} could not be read.</p>}
+    </section>
+  )
 }

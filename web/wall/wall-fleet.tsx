@@ -1,27 +1,23 @@
 /** The devices of a view of the fleet, on a map or as cards, as large as they fit; of many, a page of cards after the other. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { FleetDevice } from '../../query/live/fleet-shape.ts'
 import { urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
-import { deviceStates } from '../client/device-states.ts'
 import { lastValue } from '../client/resource-state.ts'
-import { useSize } from '../client/use-size.ts'
+import { useSize } from '../client/screen.ts'
 import { numberedStates } from '../pages/fleet/fleet-devices.ts'
 import { type Fleet, openFleet } from '../pages/fleet/fleet-list.ts'
 import { mapArguments, readTags, readView, shownDevices } from '../pages/fleet/fleet-view.ts'
-import { lazy } from '../parts/lazy.tsx'
-import { FiringMark } from '../parts/severity-badge.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
-import { StateBadge } from '../parts/state-badge.tsx'
-import { kindText } from '../text/kind-text.ts'
+import { lazy, Skeleton } from '../parts/loading.tsx'
+import { FiringMark, StateBadge } from '../parts/marks.tsx'
+import { deviceStates, kindText } from '../text/kind-words.ts'
 import { shownZone } from '../text/preferences.ts'
 import { type Quantities, quantitiesOf, withNumbered } from '../text/quantities.ts'
 import { ageText } from '../text/times.ts'
 import { createTimes } from '../theme/times.ts'
 import { fitCards } from './fit-cards.ts'
-import { useTurning } from './turning.ts'
 import { WallFrame } from './wall-frame.tsx'
 
 const WallMap = lazy('map', () => import('./wall-map.tsx').then(module => module.WallMap))
@@ -118,4 +114,35 @@ function Card({ device, quantities }: { device: FleetDevice; quantities: Quantit
 
 function Age({ lastSeen }: { lastSeen: number | null }) {
   return <span>{lastSeen === null ? 'no reading yet' : ageText(serverNowMs.value - lastSeen)}</span>
+}
+
+const everyMs = 15_000
+
+interface Turning {
+  /** Zero-based. */
+  page: number
+  pages: number
+  isPaused: boolean
+}
+
+function useTurning(pages: number): Turning {
+  const [turned, setTurned] = useState(0)
+  const [isPaused, setPaused] = useState(false)
+  useEffect(() => {
+    if (isPaused || pages < 2) return undefined
+    const timer = setInterval(() => setTurned(before => before + 1), everyMs)
+    return () => clearInterval(timer)
+    // A turn by hand begins the time of the new page.
+  }, [isPaused, pages, turned])
+  // Runs before the page is painted, so that a key works as soon as its hint is visible.
+  useLayoutEffect(() => {
+    const onKeyDown = ({ key }: KeyboardEvent) => {
+      if (key === 'ArrowRight') setTurned(before => before + 1)
+      else if (key === 'ArrowLeft') setTurned(before => before - 1)
+      else if (key === ' ') setPaused(before => !before)
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [])
+  return { page: pages === 0 ? 0 : ((turned % pages) + pages) % pages, pages, isPaused }
 }

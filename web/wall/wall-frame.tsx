@@ -1,15 +1,15 @@
 /** The frame of a wall's view: its name, its age and a lost connection. */
 
+import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { serverNowMs } from '../client/clock.ts'
 import type { Failure } from '../client/read-json.ts'
 import { noticeOf, type ResourceState } from '../client/resource-state.ts'
-import { useTitle, useTitleNotice } from '../client/use-title.ts'
+import { useTitle, useTitleNotice } from '../client/tab.ts'
 import type { Times } from '../theme/times.ts'
-import { wallFailure } from './wall-failure.ts'
 
-export interface WallFrameProps {
+interface WallFrameProps {
   name: string
   /** The state of the shown answer; `ready` or `stale` with its time. */
   state: ResourceState<unknown>
@@ -74,4 +74,14 @@ function lostSentence(failure: Failure): string {
     case 'refused':
       return `The service refused to show this (${failure.status}: ${failure.sentence}).`
   }
+}
+
+export const wallFailure = signal<Failure | undefined>(undefined)
+
+/** Letters on a screen of this width are as large as on a desk. */
+const widthAtDesk = 900
+const scaleMax = 3
+
+export function wallScale(widthPx: number): number {
+  return Math.min(scaleMax, Math.max(1, widthPx / widthAtDesk))
 }

@@ -1,8 +1,8 @@
 /** The map of a view of the fleet, as large as there is room and without anything to press. */
 
-import { useSize } from '../client/use-size.ts'
+import { useSize } from '../client/screen.ts'
 import { FleetMap, type FleetMapProps } from '../map/fleet-map.tsx'
-import { wallScale } from './wall-scale.ts'
+import { wallScale } from './wall-frame.tsx'
 
 export function WallMap({ filter, changes }: Omit<FleetMapProps, 'isStill'>) {
   const { place, size } = useSize()

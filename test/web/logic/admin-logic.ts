@@ -3,17 +3,11 @@
 import t from 'tap'
 import { sendChange } from '../../../web/client/send-change.ts'
 import { readDeviceList } from '../../../web/pages/admin/device-list-csv.ts'
-import {
-  curlLine,
-  lineProtocolLine,
-  microPythonProgram,
-  mqttLine,
-  pythonProgram,
-} from '../../../web/pages/admin/ready-lines.ts'
 import { historyPanels, historyTable, hoursOf } from '../../../web/pages/admin/service-history.ts'
 import { bytesText, statusGroups } from '../../../web/pages/admin/status-facts.ts'
+import { passwordsCsv } from '../../../web/parts/selection.ts'
 import { auditFacts, auditSentence } from '../../../web/text/audit-words.ts'
-import { passwordsCsv } from '../../../web/text/passwords-csv.ts'
+import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from '../../../web/text/ways-in.ts'
 import { goneNode, madeNode, madeStatus } from '../made-status.ts'
 
 t.test('a list of devices is read, whatever its quotes and line ends', async t => {

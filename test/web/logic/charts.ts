@@ -3,11 +3,13 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import { addressFault, customWindow, localMinute } from '../../../web/charts/custom-range.ts'
+import { coloursOf, metricColour } from '../../../web/charts/colours.ts'
 import { breakAtGaps, joinColumns, lonePlaces, nearestPlace } from '../../../web/charts/line-data.ts'
-import { coloursOf, metricColour } from '../../../web/charts/metric-colours.ts'
 import { areaPath, extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../../web/charts/paths.ts'
 import {
+  addressFault,
+  customWindow,
+  localMinute,
   monthUpTo,
   pan,
   type Range,
@@ -20,8 +22,7 @@ import {
   windowOf,
   zoom,
 } from '../../../web/charts/range.ts'
-import { timeTicks } from '../../../web/charts/time-ticks.ts'
-import { axisText, valueRange, valueTicks } from '../../../web/charts/value-scale.ts'
+import { axisText, timeTicks, valueRange, valueTicks } from '../../../web/charts/ticks.ts'
 import { createZone, dayMs } from '../../../web/text/zone.ts'
 
 const presets = ['24h', '7d', '30d', '365d'] as const

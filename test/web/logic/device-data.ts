@@ -8,10 +8,8 @@ import {
   directionSentences,
   stateSentences,
 } from '../../../web/pages/compare/agreement-sentences.ts'
-import type { Agreement, ComparedMetric } from '../../../web/pages/compare/answers.ts'
-import { askedNames, comparedNames } from '../../../web/pages/compare/compared-names.ts'
-import { comparedTable } from '../../../web/pages/compare/compared-table.ts'
-import { comparedWindow, metricPanels } from '../../../web/pages/compare/comparison-panels.ts'
+import { type Agreement, askedNames, type ComparedMetric, comparedNames } from '../../../web/pages/compare/answers.ts'
+import { comparedTable, comparedWindow, metricPanels } from '../../../web/pages/compare/comparison-panels.ts'
 import type { Detail } from '../../../web/pages/device/answers.ts'
 import { freshMs } from '../../../web/pages/device/now-notes.ts'
 import { readingsQuery, sourceOf } from '../../../web/pages/device/range-plan.ts'

@@ -5,8 +5,6 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { liveStates } from '../../../query/live/live-state.ts'
-import { deviceStates } from '../../../web/client/device-states.ts'
-import { firstReading } from '../../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../../web/pages/fleet/fleet-columns.ts'
 import {
   type DeviceTrend,
@@ -27,9 +25,11 @@ import {
   viewArguments,
 } from '../../../web/pages/fleet/fleet-view.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../../web/pages/fleet/visit.ts'
-import { questionOf, resultText, selectionMax, toggled } from '../../../web/parts/selection-words.ts'
+import { questionOf, resultText, selectionMax, toggled } from '../../../web/parts/selection.ts'
 import { layoutOf, rowAfterKey, windowOf } from '../../../web/parts/virtual-rows.ts'
-import { hoursText } from '../../../web/text/hours.ts'
+import { deviceStates } from '../../../web/text/kind-words.ts'
+import { hoursText } from '../../../web/text/times.ts'
+import { firstReading } from '../../../web/text/ways-in.ts'
 
 function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
   return {

@@ -35,8 +35,7 @@ import {
   pageWords,
   timesOfFinding,
 } from '../../../web/text/finding-words.ts'
-import { intervalTexts } from '../../../web/text/numbers.ts'
-import { duration, listed, percent, twoDigits } from '../../../web/text/phrases.ts'
+import { duration, intervalTexts, listed, percent, twoDigits } from '../../../web/text/phrases.ts'
 import { noPreferences, preferences } from '../../../web/text/preferences.ts'
 import { builtInQuantities, measure, quantitiesOf } from '../../../web/text/quantities.ts'
 import { reasonSentence } from '../../../web/text/reason-words.ts'

@@ -6,9 +6,8 @@ import * as account from '../../../auth/accounts/preference-values.ts'
 import type { MetricDescription } from '../../../query/shapes/kinds.ts'
 import { conversion, signOf } from '../../../store/metrics/units.ts'
 import { readStored, writeStored } from '../../../web/client/preferences-storage.ts'
-import { noValue } from '../../../web/text/numbers.ts'
-import { timeText } from '../../../web/text/page-times.ts'
-import { noPreferences, type Preferences, preferences, shownZone } from '../../../web/text/preferences.ts'
+import { noValue } from '../../../web/text/phrases.ts'
+import { noPreferences, type Preferences, preferences, shownZone, timeText } from '../../../web/text/preferences.ts'
 import {
   builtInQuantities,
   describedBy,

@@ -5,9 +5,8 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import type { DecoderDetails, RecentMessagePage, TriedDecoder } from '../../../api/admin/decoder-answers.ts'
 import { addressOf } from '../../client/address.ts'
 import { type PlaceError, sendChange } from '../../client/send-change.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { useRested } from '../../client/use-rested.ts'
-import type { Actions } from '../../parts/list-section.tsx'
+import { useResource, useRested } from '../../client/use-resource.ts'
+import type { Actions } from '../../parts/use-actions.tsx'
 import {
   type DecoderForm,
   declarationOf,

@@ -2,12 +2,11 @@
 
 import { useState } from 'preact/hooks'
 import type { DecoderDetails, DecoderPage } from '../../../api/admin/decoder-answers.ts'
-import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
-import { Help } from '../../parts/help.tsx'
-import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { Help, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Record } from '../../parts/record.tsx'
-import { RowButton } from '../../parts/row-button.tsx'
+import { Record, RowButton } from '../../parts/record.tsx'
+import type { Actions } from '../../parts/use-actions.tsx'
 import { DecoderEditor } from './decoder-editor.tsx'
 
 export function DecodersSection() {

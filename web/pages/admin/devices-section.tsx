@@ -3,33 +3,26 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { AdminDevicePage, ListedDevice } from '../../../api/admin/device-page-answer.ts'
 import type { Status } from '../../../api/admin/status-answer.ts'
-import type { IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
+import type { Rotated } from '../../../auth/devices/device.ts'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useResource } from '../../client/use-resource.ts'
-import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
-import { ConfirmDialog } from '../../parts/confirmed-button.tsx'
-import { Facts } from '../../parts/facts.tsx'
-import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { ConfirmDialog } from '../../parts/dialog.tsx'
+import { ListSection } from '../../parts/list-section.tsx'
+import { StateBadge, TagList } from '../../parts/marks.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { RowMenu } from '../../parts/row-menu.tsx'
+import { Facts, RowMenu } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
+import { passwordsCsv, useSelection } from '../../parts/selection.ts'
 import { SelectionBar } from '../../parts/selection-bar.tsx'
-import { StateBadge } from '../../parts/state-badge.tsx'
-import { TagList } from '../../parts/tag-list.tsx'
-import { useSelection } from '../../parts/use-selection.ts'
+import type { Actions } from '../../parts/use-actions.tsx'
 import { HeaderCell } from '../../parts/virtual-table.tsx'
-import { timeText } from '../../text/page-times.ts'
-import { passwordsCsv } from '../../text/passwords-csv.ts'
-import { deviceFields } from './device-fields.ts'
-import { metricsIn, readDeviceList, tagsIn } from './device-list-csv.ts'
-import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from './ready-lines.ts'
-
-type Issued = IssuedPassword | Rotated
-export type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: IssuedPassword[] }
+import { timeText } from '../../text/preferences.ts'
+import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from '../../text/ways-in.ts'
+import { DeviceList, EditDevice, type Issued, NewDevice, type Shown } from './device-forms.tsx'
 
 const columns = [
   { key: 'name', label: 'Device' },
@@ -115,64 +108,6 @@ function Head({ sort, names, chosen, onSelect }: HeadProps) {
       </th>
     </tr>
   )
-}
-
-const metricsField: FormField = {
-  name: 'metrics',
-  label: 'Metrics',
-  hint: 'Stores only these, for example co2, temperature. If empty, all.',
-  isMore: true,
-}
-const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'For example site:berlin, room:kitchen' }
-
-/** A text that is left empty is one, and no null. */
-function settingsOf({ location_short, location_desc, metrics, tags, ...rest }: FormValues): object {
-  const listed = metricsIn(String(metrics ?? ''))
-  return {
-    ...rest,
-    location_short: location_short ?? '',
-    location_desc: location_desc ?? '',
-    metrics: listed.length === 0 ? null : listed,
-    tags: tagsIn(String(tags ?? '')),
-  }
-}
-
-interface Issuing {
-  actions: Actions
-  onIssued: (shown: Shown) => void
-}
-
-function NewDevice({ actions, onIssued }: Issuing) {
-  const add = async (values: FormValues) => {
-    const done = `${values['name']} is added.`
-    const issued = await actions.change<IssuedPassword>('POST', '/devices', settingsOf(values), done)
-    if (issued !== undefined) onIssued({ kind: 'one', issued, battery: values['battery'] === true })
-    return issued !== undefined
-  }
-  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...deviceFields, metricsField, tagsField]
-  return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} isStrong onSend={add} />
-}
-
-function DeviceList({ actions, onIssued }: Issuing) {
-  const add = async (values: FormValues) => {
-    const list = readDeviceList(String(values['list'] ?? ''))
-    if (!list.ok) {
-      actions.refuse(list.sentence)
-      return false
-    }
-    const done = `${list.devices.length} devices are added.`
-    const issued = await actions.change<IssuedPassword[]>('POST', '/devices', list.devices, done)
-    if (issued !== undefined) onIssued({ kind: 'many', issued })
-    return issued !== undefined
-  }
-  const field: FormField = {
-    name: 'list',
-    label: 'Devices as CSV',
-    kind: 'long',
-    isRequired: true,
-    hint: 'A header and a line for each: device,location_short,location_desc,battery,expected_interval_seconds,tags',
-  }
-  return <AddForm title="Add a list" verb="Add all" fields={[field]} isBusy={actions.isBusy} onSend={add} />
 }
 
 export function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
@@ -316,32 +251,5 @@ function Notes({ owner, credential, old_password_until }: ListedDevice) {
     <p class="soft">
       <Facts facts={facts} />
     </p>
-  )
-}
-
-interface EditDeviceProps {
-  device: ListedDevice
-  actions: Actions
-  path: string
-  onClose: () => void
-}
-
-function EditDevice({ device, actions, path, onClose }: EditDeviceProps) {
-  const change = async (values: FormValues) =>
-    (await actions.change('PATCH', path, settingsOf(values), `${device.name} is changed.`)) !== undefined
-  return (
-    <AddForm
-      title={`Edit ${device.name}`}
-      verb="Save"
-      fields={[
-        ...deviceFields.map(field => ({ ...field, value: device[field.name] })),
-        { ...metricsField, value: device.metrics?.join(', ') ?? '' },
-        { ...tagsField, value: device.tags.join(', ') },
-      ]}
-      isBusy={actions.isBusy}
-      isOpen={true}
-      onSend={change}
-      onClose={onClose}
-    />
   )
 }

@@ -8,10 +8,10 @@ import type { MetricKind } from '../../../store/metrics/metric.ts'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
-import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
-import { type Actions, ListSection } from '../../parts/list-section.tsx'
-import { Record as Row } from '../../parts/record.tsx'
-import { RowButton } from '../../parts/row-button.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { ListSection } from '../../parts/list-section.tsx'
+import { Record as Row, RowButton } from '../../parts/record.tsx'
+import type { Actions } from '../../parts/use-actions.tsx'
 
 const kinds: Record<MetricKind, { name: string; sentence: string }> = {
   gauge: { name: 'Gauge', sentence: 'A value that goes up and down, such as CO₂: means and extremes.' },

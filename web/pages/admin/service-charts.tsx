@@ -5,7 +5,7 @@ import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
-import { pageTimes } from '../../text/page-times.ts'
+import { pageTimes } from '../../text/preferences.ts'
 import { createZone } from '../../text/zone.ts'
 import { historyPanels, historyTable } from './service-history.ts'
 

@@ -6,7 +6,7 @@ import { breakAtGaps } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
-import { pageTimes } from '../../text/page-times.ts'
+import { pageTimes } from '../../text/preferences.ts'
 
 /** Up to the time for which the service keeps them. */
 export const historyPresets: readonly Preset[] = ['1h', '6h', '24h', '7d', '30d']

@@ -3,13 +3,13 @@
 import type { StationDetails, StationPage } from '../../../auth/stations/station-details.ts'
 import { addressOf } from '../../client/address.ts'
 import { stationPath } from '../../client/routes.ts'
-import { useIsOperator } from '../../client/use-role.ts'
+import { useIsOperator } from '../../client/session.ts'
 import { AddForm, type FormField } from '../../parts/add-form.tsx'
-import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
-import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Record } from '../../parts/record.tsx'
-import { RowButton } from '../../parts/row-button.tsx'
+import { Record, RowButton } from '../../parts/record.tsx'
+import type { Actions } from '../../parts/use-actions.tsx'
 
 const fields: FormField[] = [
   { name: 'sn', label: 'Serial number', isRequired: true },

@@ -1,18 +1,19 @@
-/** Status and history of the service: journal, databases, disk and retention in words, its metrics in charts. */
+/** Status of the service in words, and its own metrics over time. */
 
+import { useRef } from 'preact/hooks'
 import type { Status } from '../../../api/admin/status-answer.ts'
-import { useRange } from '../../charts/use-range.ts'
+import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
+import { RangeControls } from '../../charts/range-controls.tsx'
+import { type ShownRange, useRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
-import { lastValue, worstState } from '../../client/resource-state.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { PageFailure } from '../../parts/failure-banner.tsx'
+import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
+import { useResource, useRested } from '../../client/use-resource.ts'
+import { lazy, PageFailure, Skeleton } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
-import { pageTimes } from '../../text/page-times.ts'
-import { historyPresets } from './service-history.ts'
-import { ServiceMetrics } from './service-metrics.tsx'
+import { pageTimes } from '../../text/preferences.ts'
+import { createZone } from '../../text/zone.ts'
+import { historyEveryMs, historyPresets, hoursOf, stepText } from './service-history.ts'
 import { type StatusGroup, statusGroups } from './status-facts.ts'
-import { useServiceHistory } from './use-service-history.ts'
 
 const everyMs = 5_000
 
@@ -55,4 +56,56 @@ function Facts({ groups }: { groups: readonly StatusGroup[] }) {
       ))}
     </div>
   )
+}
+
+interface ServiceMetricsProps {
+  readonly shown: ShownRange
+  readonly past: UsedHistory
+}
+
+const zone = createZone('UTC')
+
+const ServiceCharts = lazy('chart', () => import('./service-charts.tsx').then(module => module.ServiceCharts))
+
+function ServiceMetrics({ shown, past: { state, history } }: ServiceMetricsProps) {
+  return (
+    <section class="card" aria-labelledby="service-metrics">
+      <div class="section-head">
+        <h2 id="service-metrics">Service metrics</h2>
+        <RangeControls presets={historyPresets} shown={shown} zone={zone} />
+      </div>
+      {state.kind === 'loading' && history === undefined ? <div class="charts-place" /> : null}
+      {history === undefined ? null : <Shown history={history} shown={shown} />}
+    </section>
+  )
+}
+
+function Shown({ history, shown }: { history: StatusHistory; shown: ShownRange }) {
+  if (history.points.length === 0) {
+    return <p class="none-here">There are no metrics yet. The first ones come seconds after QuestDB is up.</p>
+  }
+  return (
+    <>
+      <p class="lead">
+        The worst of each {stepText(history.step_s)}; of rejected readings the sum. Lag is the time until QuestDB has an
+        acknowledged reading. Times are UTC.
+      </p>
+      <ServiceCharts history={history} shown={shown} />
+    </>
+  )
+}
+
+interface UsedHistory {
+  readonly state: ResourceState<StatusHistory>
+  /** Undefined while there has been no answer. */
+  readonly history: StatusHistory | undefined
+}
+
+function useServiceHistory({ window, nowMs }: ShownRange): UsedHistory {
+  const hours = hoursOf(window, nowMs)
+  const url = useRested(addressOf(`/api/admin/status/history?hours=${hours}`))
+  const state = useResource<StatusHistory>(url, { everyMs: historyEveryMs(hours) })
+  const last = useRef<StatusHistory | undefined>(undefined)
+  last.current = lastValue(state) ?? last.current
+  return { state, history: last.current }
 }

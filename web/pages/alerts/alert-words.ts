@@ -1,11 +1,12 @@
-/** Selectors of devices, rules, weekly windows and attempts to send in words. */
+/** Rules of alerts, selectors of devices, weekly windows and attempts to send in words and in the units of the person. */
 
+import type { Condition } from '../../../alerts/core/condition.ts'
+import { conditionText as conditionIn, durationText } from '../../../alerts/core/condition-text.ts'
 import type { NewRule } from '../../../alerts/core/rule.ts'
 import type { WeeklyWindow } from '../../../alerts/core/silence.ts'
 import type { Selector } from '../../../auth/devices/selector.ts'
-import { ruleText } from '../../text/condition-words.ts'
-import { listed } from '../../text/phrases.ts'
-import type { Quantities } from '../../text/quantities.ts'
+import { listed, percent } from '../../text/phrases.ts'
+import { measure, measureDifference, nameWithin, type Quantities } from '../../text/quantities.ts'
 
 const namesShown = 3
 
@@ -55,4 +56,36 @@ export function attemptText(what: string, { outcome, status, error, answer }: At
   return outcome === 'delivered'
     ? `${what} is delivered${answered}.`
     : `${what} is not delivered: ${error ?? `status ${status}`}.`
+}
+
+type ConditionKind = Condition['kind']
+
+/** In the order of the form. */
+export const conditionNames: Record<ConditionKind, string> = {
+  silent: 'A device is silent',
+  above: 'A value is above a limit',
+  below: 'A value is below a limit',
+  change: 'A value changes quickly',
+  battery: 'A battery runs low',
+  completeness: 'Readings are missing',
+  suspect: 'Readings are suspect',
+  unusual: 'A value is unusual',
+  site_silent: 'Many devices are silent at once',
+  service: 'The service itself has a problem',
+}
+
+/** `Temperature above 30 °C for 10 minutes` */
+export function ruleText(rule: { condition: Condition; for_seconds: number }, quantities: Quantities): string {
+  const lasting = rule.for_seconds === 0 ? '' : ` for ${durationText(rule.for_seconds)}`
+  return `${conditionText(rule.condition, quantities)}${lasting}`
+}
+
+export function conditionText(condition: Condition, quantities: Quantities): string {
+  return conditionIn(condition, {
+    name: metric => quantities.of(metric).name,
+    nameWithin: metric => nameWithin(quantities.of(metric)),
+    value: (value, metric) => measure(value, quantities.of(metric)),
+    difference: (value, metric) => measureDifference(value, quantities.of(metric)),
+    share: percent,
+  })
 }

@@ -2,8 +2,8 @@
 
 import type { ComponentType } from 'preact'
 import { addressOf } from '../../client/address.ts'
-import { useTitle } from '../../client/use-title.ts'
-import { lazy } from '../../parts/lazy.tsx'
+import { useTitle } from '../../client/tab.ts'
+import { lazy } from '../../parts/loading.tsx'
 import '../../parts/managed.css'
 import './alerts.css'
 import { AlertsSection } from './alerts-section.tsx'

@@ -3,14 +3,14 @@
 import { useState } from 'preact/hooks'
 import type { Channel, IssuedChannel } from '../../../alerts/core/channel.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
-import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
-import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { ConfirmedButton } from '../../parts/dialog.tsx'
+import { ChoiceField } from '../../parts/fields.tsx'
+import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Record } from '../../parts/record.tsx'
-import { RowButton } from '../../parts/row-button.tsx'
+import { Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
+import type { Actions } from '../../parts/use-actions.tsx'
 import { type Attempted, attemptText } from './alert-words.ts'
-import { ChoiceField } from './fields.tsx'
 
 interface ChannelPage {
   channels: Channel[]

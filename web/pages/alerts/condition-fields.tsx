@@ -1,9 +1,9 @@
 /** The fields of a rule for its condition. They depend on the kind of the condition. */
 
 import { factNames } from '../../../alerts/core/condition-text.ts'
-import { useIsOperator } from '../../client/use-role.ts'
-import { conditionNames } from '../../text/condition-words.ts'
-import { ChoiceField, DurationField, NumberField } from './fields.tsx'
+import { useIsOperator } from '../../client/session.ts'
+import { ChoiceField, DurationField, NumberField } from '../../parts/fields.tsx'
+import { conditionNames } from './alert-words.ts'
 import type { BatteryMetric, ConditionKind, Direction, RuleForm } from './rule-form.ts'
 import type { KnownFleet } from './use-fleet.ts'
 

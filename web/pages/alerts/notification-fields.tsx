@@ -5,8 +5,8 @@ import type { Channel } from '../../../alerts/core/channel.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
-import { Banner } from '../../parts/banner.tsx'
-import { ChoiceField } from './fields.tsx'
+import { ChoiceField } from '../../parts/fields.tsx'
+import { Banner } from '../../parts/loading.tsx'
 import type { RuleForm } from './rule-form.ts'
 
 const severityNames = {

@@ -1,8 +1,7 @@
 /** The fields of a rule or a silence that say which devices it is about. */
 
 import { useState } from 'preact/hooks'
-import { DeviceField } from '../../parts/device-field.tsx'
-import { ChoiceField } from './fields.tsx'
+import { ChoiceField, DeviceField } from '../../parts/fields.tsx'
 import type { RuleForm } from './rule-form.ts'
 
 export type SelectorForm = Pick<RuleForm, 'covers' | 'tags' | 'devices'>

@@ -1,9 +1,10 @@
 /** Up to eight lines of several devices and metrics in one chart. The address holds the choice. */
 
 import './charts-page.css'
-import { useMemo } from 'preact/hooks'
-import type { Fleet } from '../../../query/live/fleet-shape.ts'
+import { useId, useMemo, useState } from 'preact/hooks'
+import type { Fleet, LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { annotationTable } from '../../charts/annotation-marks.ts'
+import { AnnotationText, LeftOutAnnotations } from '../../charts/annotations.tsx'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { LineKey } from '../../charts/panel-values.tsx'
 import { RangeControls } from '../../charts/range-controls.tsx'
@@ -12,22 +13,18 @@ import { type ShownRange, useRange } from '../../charts/use-range.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
+import { useTitle } from '../../client/tab.ts'
 import { useResource } from '../../client/use-resource.ts'
-import { useTitle } from '../../client/use-title.ts'
-import { PageFailure } from '../../parts/failure-banner.tsx'
-import { RowButton } from '../../parts/row-button.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { DeviceField } from '../../parts/fields.tsx'
+import { PageFailure, Skeleton } from '../../parts/loading.tsx'
+import { RowButton } from '../../parts/record.tsx'
 import { shownZone } from '../../text/preferences.ts'
 import { nameWithin, quantitiesOf } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
-import { createTimes } from '../../theme/times.ts'
-import { annotatedPanels } from './annotated-panels.ts'
-import { AnnotationList } from './annotation-list.tsx'
+import { createTimes, type Times } from '../../theme/times.ts'
 import { type ChosenLine, chartPresets, chosenLines, linesMax, lineText } from './chosen-lines.ts'
-import { LineChooser } from './line-chooser.tsx'
-import { type DrawnLine, linePanels, lineTable, looksOf } from './line-panels.ts'
-import { useLineAnnotations } from './use-line-annotations.ts'
-import { type UsedLines, useLines } from './use-lines.ts'
+import { annotatedPanels, type DrawnLine, linePanels, lineTable, looksOf } from './line-panels.ts'
+import { type LineAnnotations, type UsedLines, useLineAnnotations, useLines } from './use-lines.ts'
 
 export function ChartsPage() {
   useTitle('Charts')
@@ -138,4 +135,82 @@ function Shown({ used, shown, timeZone }: ShownProps) {
 
 function hasValues({ values }: DrawnLine): boolean {
   return values.length > 0
+}
+
+function AnnotationList({ annotations, times }: { annotations: LineAnnotations; times: Times }) {
+  const { shown, total, hasNames, unread } = annotations
+  if (shown.length === 0 && unread.length === 0) return null
+  return (
+    <section class="annotations" aria-labelledby="annotations">
+      <h3 id="annotations">Annotations</h3>
+      {unread.length === 0 ? null : <p class="none-here">The annotations of {unread.join(', ')} could not be read.</p>}
+      <ul>
+        {shown.map(annotation => (
+          <li key={annotation.id}>
+            <AnnotationText {...{ annotation, times, hasNames }} />
+          </li>
+        ))}
+      </ul>
+      <LeftOutAnnotations {...{ shown, total }} />
+    </section>
+  )
+}
+
+interface LineChooserProps {
+  readonly isChosen: (line: ChosenLine) => boolean
+  readonly onAdd: (line: ChosenLine) => void
+}
+
+function LineChooser({ isChosen, onAdd }: LineChooserProps) {
+  const id = useId()
+  const [device, setDevice] = useState('')
+  const url = device === '' ? undefined : addressOf(`/api/latest/${encodeURIComponent(device)}`)
+  const latest = useResource<LatestOfDevice>(url)
+  const [chosen, setChosen] = useState('')
+  const known = latest.kind === 'ready' || latest.kind === 'stale' ? latest.value : undefined
+  const quantities = quantitiesOf(known?.metrics)
+  const gauges = Object.keys(known?.values ?? {}).filter(name => quantities.of(name).kind === 'gauge')
+  const free = gauges.filter(metric => !isChosen({ device, metric }))
+  const metric = free.includes(chosen) ? chosen : free[0]
+  return (
+    <form
+      class="choice"
+      aria-label="Add a line"
+      onSubmit={event => {
+        event.preventDefault()
+        if (metric !== undefined) onAdd({ device, metric })
+      }}
+    >
+      <DeviceField label="Device" value={device} onChoose={setDevice} />
+      <label class="device-field" for={id}>
+        Metric
+        <select
+          id={id}
+          value={metric ?? ''}
+          disabled={free.length === 0}
+          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+        >
+          {free.map(name => (
+            <option key={name} value={name}>
+              {quantities.of(name).name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit" class="button strong" disabled={metric === undefined}>
+        Add
+      </button>
+      <p class="chooser-note" role="status">
+        {noteOf(latest.kind, device, gauges.length, free.length)}
+      </p>
+    </form>
+  )
+}
+
+function noteOf(kind: string, device: string, gauges: number, free: number): string {
+  if (device === '') return ''
+  if (kind === 'failed') return 'There is no device of this name.'
+  if (kind === 'loading') return ''
+  if (gauges === 0) return 'This device has no values of gauges.'
+  return free === 0 ? 'All gauges of this device are in the chart.' : ''
 }

@@ -1,8 +1,10 @@
 /** Lines of several devices and metrics as panels: the first two units have an axis each, further units a panel each. */
 
 import { decimalText } from '../../../analytics/findings/value-words.ts'
+import type { Annotation } from '../../../auth/annotations/annotation.ts'
+import { annotationPanel, marksOf, withAnnotations } from '../../charts/annotation-marks.ts'
+import { coloursOf } from '../../charts/colours.ts'
 import { breakAtGaps, joinColumns, usualGapMs, valueAt } from '../../charts/line-data.ts'
-import { coloursOf } from '../../charts/metric-colours.ts'
 import type { Panel, Readout } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
@@ -115,4 +117,23 @@ export function lineTable(lines: readonly DrawnLine[], { fromMs, toMs }: TimeWin
       cells: values,
     })),
   }
+}
+
+interface Written {
+  readonly shown: readonly Annotation[]
+  /** True if the chart has several devices. */
+  readonly hasNames: boolean
+}
+
+/** The panels with annotations in them, and a timeline of these below. */
+export function annotatedPanels(
+  panels: readonly Panel[],
+  { shown, hasNames }: Written,
+  { window, times }: { readonly window: TimeWindow; readonly times: Times },
+): Panel[] {
+  const timeline = annotationPanel(marksOf(shown, window, times, hasNames))
+  if (panels.length === 0 || timeline === undefined) return [...panels]
+  const hasRight = panels.some(({ content }) => content.right !== undefined)
+  const below = hasRight ? { ...timeline, content: { ...timeline.content, right: 'room' as const } } : timeline
+  return [...panels.map(panel => withAnnotations(panel, shown)), below]
 }

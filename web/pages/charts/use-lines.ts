@@ -3,11 +3,11 @@
 import { useRef } from 'preact/hooks'
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
+import { type AnnotationsOf, useAnnotationsOf } from '../../charts/annotations.tsx'
 import { stepOf, type TimeWindow } from '../../charts/range.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
-import { useResources } from '../../client/use-resources.ts'
-import { useRested } from '../../client/use-rested.ts'
+import { useResources, useRested } from '../../client/use-resource.ts'
 import { quantitiesOf, shownValue } from '../../text/quantities.ts'
 import type { ChosenLine } from './chosen-lines.ts'
 import { type DrawnLine, looksOf } from './line-panels.ts'
@@ -130,4 +130,15 @@ function meansOf(rows: RangeReadings, { metric, quantity }: PresentLine): Pick<D
   const name = `${metric}_mean`
   const own = rows.filter(row => row[name] !== undefined)
   return { timesMs: own.map(({ ts }) => ts), values: own.map(row => shownValue(row[name] as number, quantity)) }
+}
+
+export interface LineAnnotations extends Pick<AnnotationsOf, 'shown' | 'total' | 'unread'> {
+  /** True if the lines belong to several devices. */
+  readonly hasNames: boolean
+}
+
+export function useLineAnnotations(drawn: readonly DrawnLine[], window: TimeWindow): LineAnnotations {
+  const devices = [...new Set(drawn.map(({ device }) => device))]
+  const { shown, total, unread } = useAnnotationsOf(devices, window)
+  return { shown, total, hasNames: devices.length > 1, unread }
 }

@@ -1,8 +1,7 @@
 /** Differences and correlation of two devices in sentences. */
 
 import { decimalText, pointsText } from '../../../analytics/findings/value-words.ts'
-import { closeness, isSameWay } from '../../text/correlation-words.ts'
-import { duration, percent } from '../../text/phrases.ts'
+import { closeness, duration, isSameWay, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
 import type { Agreement, ComparedDirection, ComparedState } from './answers.ts'

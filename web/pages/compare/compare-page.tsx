@@ -2,30 +2,24 @@
 
 import './compare.css'
 import { useMemo } from 'preact/hooks'
-import { CustomDates } from '../../charts/custom-dates.tsx'
-import { Presets } from '../../charts/presets.tsx'
-import { windowOf } from '../../charts/range.ts'
-import { minute } from '../../charts/use-range.ts'
-import { zoomedWindow, zoomTo } from '../../charts/zoom.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
+import { type TimeWindow, windowOf } from '../../charts/range.ts'
+import { CustomDates, Presets } from '../../charts/range-controls.tsx'
+import { minute, zoomedWindow, zoomTo } from '../../charts/use-range.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
-import { useTitle } from '../../client/use-title.ts'
-import { DeviceField } from '../../parts/device-field.tsx'
-import { PageFailure } from '../../parts/failure-banner.tsx'
-import { MetricChooser } from '../../parts/metric-chooser.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
-import { chooseMetrics } from '../../text/chosen-metrics.ts'
+import { lastValue, type ResourceState } from '../../client/resource-state.ts'
+import { useTitle } from '../../client/tab.ts'
+import { useKept, useResource, useRested } from '../../client/use-resource.ts'
+import { DeviceField, MetricChooser } from '../../parts/fields.tsx'
+import { PageFailure, Skeleton } from '../../parts/loading.tsx'
 import { shownZone } from '../../text/preferences.ts'
-import { airMetrics, quantitiesOf } from '../../text/quantities.ts'
+import { airMetrics, chooseMetrics, type Descriptions, quantitiesOf } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
 import { createTimes } from '../../theme/times.ts'
 import { type ChosenLine, chartPath } from '../charts/chosen-lines.ts'
-import { type ComparePreset, customOf } from './answers.ts'
-import { ComparedMetric } from './compared-metric.tsx'
-import { hasHours } from './compared-names.ts'
-import { ComparedState } from './compared-state.tsx'
+import { askedNames, type ComparePreset, type Comparison, comparedNames, customOf, hasHours } from './answers.ts'
+import { ComparedMetric, ComparedState, HourFiles } from './compared.tsx'
 import { comparedWindow } from './comparison-panels.ts'
-import { HourFiles } from './hour-files.tsx'
-import { type ComparedMetrics, type ComparisonState, useComparison } from './use-comparison.ts'
 
 const nameOfPreset: Record<ComparePreset, string> = {
   '24h': '24 hours',
@@ -152,4 +146,68 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
       )}
     </>
   )
+}
+
+const everyMs = 120_000
+
+interface ComparedMetrics {
+  readonly comparison: Comparison
+  /** In display order. */
+  readonly names: readonly string[]
+  readonly described: Descriptions
+}
+
+interface ComparisonState {
+  /** The state of failed or stale answers. */
+  readonly state: ResourceState<unknown>
+  /** The last metrics stay until the answer for the chosen ones arrives. */
+  readonly compared: ComparedMetrics | undefined
+}
+
+interface AskedComparison {
+  readonly a: string
+  readonly b: string
+  readonly preset: ComparePreset
+  /** Replaces the preset. */
+  readonly window: TimeWindow | undefined
+  /** Names with commas between them. */
+  readonly chosen: string | null
+}
+
+const hourMs = 3_600_000
+
+/** Reads nothing while one of the two is not named. */
+function useComparison({ a, b, preset, window, chosen }: AskedComparison): ComparisonState {
+  const range = useRested(rangeOf(preset, window))
+  const hasBoth = a !== '' && b !== ''
+  const latestOf = (name: string) => addressOf(`/api/latest/${encodeURIComponent(name)}`)
+  const ofA = useResource<LatestOfDevice>(hasBoth ? latestOf(a) : undefined, { everyMs })
+  const ofB = useResource<LatestOfDevice>(hasBoth ? latestOf(b) : undefined, { everyMs })
+  const [latestA, latestB] = [lastValue(ofA), lastValue(ofB)]
+  // The request waits for the last values, which show how many metrics exist.
+  const url = latestA && latestB ? comparisonAddress(askedNames(latestA.values, latestB.values, chosen)) : undefined
+  const state = useResource<Comparison>(url, { everyMs })
+  const kept = useKept(state, JSON.stringify([a, b, preset]))
+  // A window's answer lacks the hours of the preset and its end.
+  const comparison = window === undefined && kept?.preset === null ? undefined : kept
+  const compared = latestA &&
+    latestB &&
+    comparison && {
+      comparison,
+      names: comparedNames(latestA.values, latestB.values, comparison),
+      described: { ...latestA.metrics, ...latestB.metrics, ...comparison.metrics },
+    }
+  return { state: [ofA, ofB].find(({ kind }) => kind === 'failed') ?? state, compared }
+
+  function comparisonAddress(asked: string | undefined): string {
+    const query = new URLSearchParams({ a, b })
+    return addressOf(`/api/compare_data?${query}&${range}&t=1${asked === undefined ? '' : `&metrics=${asked}`}`)
+  }
+}
+
+/** The hours that the window touches, or the hours of the preset. */
+function rangeOf(preset: ComparePreset, window: TimeWindow | undefined): string {
+  if (window === undefined) return `preset=${preset}`
+  const [start, end] = [Math.floor(window.fromMs / hourMs) * hourMs, Math.ceil(window.toMs / hourMs) * hourMs]
+  return `start=${start}&end=${end}`
 }

@@ -1,14 +1,16 @@
 /** A compared metric as two charts: both devices, and their difference with its bias and the limits of agreement. */
 
 import { decimalText } from '../../../analytics/findings/value-words.ts'
-import { directionReadout } from '../../charts/direction-readout.ts'
 import { breakAtGaps, joinColumns, usualGapMs } from '../../charts/line-data.ts'
 import type { Block, ChartContent, Panel, Readout } from '../../charts/panel.ts'
 import { extentOf } from '../../charts/paths.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import { withinTurn } from '../../text/compass.ts'
-import { measureDifference, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
-import type { Agreement, ComparedDirection, ComparedMetric, ComparePreset } from './answers.ts'
+import { directionReadout } from '../../charts/readouts.ts'
+import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
+import { directionText, withinTurn } from '../../text/kind-words.ts'
+import { measureDifference, nameWithUnit, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
+import type { Times } from '../../theme/times.ts'
+import type { Agreement, ComparedDirection, ComparedHours, ComparedMetric, ComparePreset } from './answers.ts'
 
 const hourMs = 3_600_000
 const hoursOfPreset: Record<ComparePreset, number> = {
@@ -21,8 +23,6 @@ const hoursOfPreset: Record<ComparePreset, number> = {
 }
 
 type Points = ComparedMetric['a']
-/** One value for each hour. */
-export type ComparedHours = Pick<ComparedMetric | ComparedDirection, 'a' | 'b' | 'diff' | 'stats'>
 
 /** Whole hours up to the last one that any of the series has; undefined when they have none. */
 export function comparedWindow(
@@ -35,7 +35,7 @@ export function comparedWindow(
   return { fromMs: toMs - hoursOfPreset[preset] * hourMs, toMs }
 }
 
-export interface PanelNames {
+interface PanelNames {
   readonly quantity: Quantity
   readonly a: string
   readonly b: string
@@ -47,13 +47,13 @@ interface Series {
   readonly values: number[]
 }
 
-export interface ComparedSeries {
+interface ComparedSeries {
   readonly a: Series
   readonly b: Series
   readonly diff: Series
 }
 
-export function shownSeries({ a, b, diff }: ComparedHours, quantity: Quantity): ComparedSeries {
+function shownSeries({ a, b, diff }: ComparedHours, quantity: Quantity): ComparedSeries {
   const series = (points: Points, shown: (stored: number, quantity: Quantity) => number): Series => ({
     timesMs: points.map(({ t }) => t),
     values: points.map(({ v }) => shown(v, quantity)),
@@ -176,4 +176,30 @@ function rulesOf(quantity: Quantity, stats: Agreement | ComparedDirection['stats
   const limits = 'limits_of_agreement' in stats ? (stats.limits_of_agreement ?? []) : []
   const mean = bias === null ? [] : [rule(bias, 'bias ', false)]
   return [...mean, ...limits.map(limit => rule(limit, '', true))]
+}
+
+export function comparedTable(
+  { quantity, a, b }: PanelNames,
+  metric: ComparedHours,
+  { window, times }: { readonly window: TimeWindow; readonly times: Times },
+): TwinTable {
+  const series = shownSeries(metric, quantity)
+  const isDirection = quantity.kind === 'direction'
+  const { decimals } = quantity
+  const cell = (value: number | null) => (value === null || !isDirection ? value : directionText(value, decimals))
+  const ofDevices = isDirection ? { ...quantity, unit: '' } : quantity
+  const columns = [
+    nameWithUnit({ ...ofDevices, name: a }),
+    nameWithUnit({ ...ofDevices, name: a === b ? `${b} again` : b }),
+    nameWithUnit({ ...quantity, name: 'Difference' }),
+  ]
+  return {
+    caption: `${quantity.name} by hour, the newest first`,
+    headName: 'From',
+    columns: columns.map(name => ({ name, decimals })),
+    rows: tableRows([series.a, series.b, series.diff], window.fromMs, window.toMs).map(({ atMs, values }) => {
+      const [ofA = null, ofB = null, difference = null] = values
+      return { key: atMs, head: times.exact(atMs), cells: [cell(ofA), cell(ofB), difference] }
+    }),
+  }
 }

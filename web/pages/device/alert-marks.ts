@@ -2,10 +2,8 @@
 
 import type { Alert } from '../../../alerts/core/alert.ts'
 import type { Condition } from '../../../alerts/core/condition.ts'
-import type { Panel } from '../../charts/panel.ts'
+import { blocksAt, type Panel, type Stretch, timelinePanel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import { blocksAt, type Stretch } from '../../charts/stretch.ts'
-import { timelinePanel } from '../../charts/timeline-panel.ts'
 import type { Times } from '../../theme/times.ts'
 import { stretchText } from './series-texts.ts'
 

@@ -9,8 +9,7 @@ import { isPreset } from '../../charts/range.ts'
 import { useRange } from '../../charts/use-range.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { lastValue, type ResourceState } from '../../client/resource-state.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { useRested } from '../../client/use-rested.ts'
+import { useResource, useRested } from '../../client/use-resource.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import {
   type AnalysesRange,

@@ -2,7 +2,7 @@
 
 import { countOf, countText, decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { DomainFigures } from '../../../query/shapes/domain.ts'
-import { timesText } from '../../text/numbers.ts'
+import { timesText } from '../../text/phrases.ts'
 import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
 

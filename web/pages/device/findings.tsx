@@ -4,14 +4,13 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Anomalies as Page } from '../../../query/shapes/anomalies.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { findingWindow, rangeArguments, type TimeWindow } from '../../charts/range.ts'
-import { zoomTo } from '../../charts/zoom.ts'
+import { zoomTo } from '../../charts/use-range.ts'
 import { addressOf, urlArguments } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
-import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Folded } from '../../parts/folded.tsx'
-import { SeverityBadge } from '../../parts/severity-badge.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
+import { FailureBanner, Skeleton } from '../../parts/loading.tsx'
+import { SeverityBadge } from '../../parts/marks.tsx'
 import {
   anomalySentence,
   findingSentence,

@@ -1,7 +1,7 @@
 /** A gauge's line with its band of extremes, suspect readings, limits of rules and forecast. */
 
+import { metricColour } from '../../charts/colours.ts'
 import { breakAtGaps, type Columns, joinColumns } from '../../charts/line-data.ts'
-import { metricColour } from '../../charts/metric-colours.ts'
 import type { ChartContent, Panel, Readout, Rule } from '../../charts/panel.ts'
 import { type Quantity, shownValue } from '../../text/quantities.ts'
 import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'

@@ -2,7 +2,7 @@
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
-import type { Stretch } from '../../charts/stretch.ts'
+import type { Stretch } from '../../charts/panel.ts'
 import { dayMs, type Zone } from '../../text/zone.ts'
 import { type Detail, dayOf, hoursOf } from './answers.ts'
 import { type Amount, type AmountSeries, column, type DirectionSeries } from './series.ts'

@@ -3,10 +3,9 @@
 import { decimalText } from '../../../analytics/findings/value-words.ts'
 import type { WindowFigures } from '../../../query/shapes/kinds.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
-import { compassPoints, directionText } from '../../text/compass.ts'
+import { compassPoints, directionText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownValue, valueText, withUnit } from '../../text/quantities.ts'
-import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { localMinuteText } from '../../text/times.ts'
 import type { WindowOf } from './answers.ts'
 

@@ -8,14 +8,18 @@ import type { PastDays as Past } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { addressOf, urlArguments } from '../../client/address.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
-import { useKept } from '../../client/use-kept.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { PageFailure } from '../../parts/failure-banner.tsx'
-import { MetricChooser } from '../../parts/metric-chooser.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
-import { ZoneNote } from '../../parts/zone-note.tsx'
-import { chooseMetrics } from '../../text/chosen-metrics.ts'
-import { type Descriptions, describedBy, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
+import { useKept, useResource } from '../../client/use-resource.ts'
+import { MetricChooser } from '../../parts/fields.tsx'
+import { PageFailure, Skeleton } from '../../parts/loading.tsx'
+import { ZoneNote } from '../../parts/notes.tsx'
+import {
+  chooseMetrics,
+  type Descriptions,
+  describedBy,
+  type Quantities,
+  quantitiesOf,
+  withNumbered,
+} from '../../text/quantities.ts'
 import { createTimes } from '../../theme/times.ts'
 import { Analyses, useAnalysed } from './analyses.tsx'
 import type { Detail, Latest, Measured } from './answers.ts'

@@ -2,10 +2,9 @@
 
 import { countOf } from '../../../analytics/findings/value-words.ts'
 import { serverNowMs } from '../../client/clock.ts'
-import { DirectionArrow } from '../../parts/direction-arrow.tsx'
-import { compassPoint, degreesText } from '../../text/compass.ts'
+import { DirectionArrow } from '../../parts/marks.tsx'
+import { compassPoint, degreesText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
-import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { ageText, spanText } from '../../text/times.ts'
 import type { LastValues } from './answers.ts'
 import { dayAmountText } from './day-amounts.ts'

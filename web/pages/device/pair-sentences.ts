@@ -1,8 +1,7 @@
 /** Correlations of a device's metrics in sentences. */
 
 import type { Pair } from '../../../query/shapes/correlation.ts'
-import { closeness, isSameWay } from '../../text/correlation-words.ts'
-import { capitalised, duration, listed } from '../../text/phrases.ts'
+import { capitalised, closeness, duration, isSameWay, listed } from '../../text/phrases.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
 
 /** More are not read. The table has all of them. */

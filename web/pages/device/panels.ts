@@ -1,12 +1,10 @@
 /** The series of a range as panels of a chart, each drawn as its kind is read. */
 
-import { directionReadout } from '../../charts/direction-readout.ts'
-import { metricColour } from '../../charts/metric-colours.ts'
-import type { Panel } from '../../charts/panel.ts'
-import { blocksAt } from '../../charts/stretch.ts'
-import { withinTurn } from '../../text/compass.ts'
+import { metricColour } from '../../charts/colours.ts'
+import { blocksAt, type Panel } from '../../charts/panel.ts'
+import { directionReadout } from '../../charts/readouts.ts'
+import { isSwitch, stateColour, stateWord, withinTurn } from '../../text/kind-words.ts'
 import { shownDifference } from '../../text/quantities.ts'
-import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../theme/times.ts'
 import { type GaugeContext, gaugePanel, headOf, panelHeight } from './gauge-panel.ts'
 import type { AmountSeries, DirectionSeries, MetricSeries, StateSeries } from './series.ts'

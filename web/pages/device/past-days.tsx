@@ -1,7 +1,7 @@
 /** Today beside the same hours of earlier days. */
 
 import type { PastDays as Past } from '../../../query/shapes/past.ts'
-import { metricStyle } from '../../charts/metric-colours.ts'
+import { metricStyle } from '../../charts/colours.ts'
 import { extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../charts/paths.ts'
 import { plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'

@@ -1,11 +1,11 @@
 /** Amounts, directions and states of today and earlier days by hour. */
 
 import type { ComponentChildren } from 'preact'
-import { blockStyle } from '../../charts/block-look.ts'
+import { blockStyle } from '../../charts/colours.ts'
 import { extentOf, linearScale } from '../../charts/paths.ts'
 import { plot, SmallChart, type SmallChartProps, TimeAxis } from '../../charts/small-charts.tsx'
+import { isSwitch, stateColour, stateWord } from '../../text/kind-words.ts'
 import { measureDifference, nameWithin, nameWithUnit, type Quantity } from '../../text/quantities.ts'
-import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 import { amountOfDay, daysAmountText, type HourAmount } from './day-amounts.ts'
 import {
   type DaysChartProps,

@@ -2,10 +2,9 @@
 
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
-import { directionText } from '../../text/compass.ts'
+import { directionText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { duration } from '../../text/phrases.ts'
 import { nameWithUnit, type Quantity, shownValue } from '../../text/quantities.ts'
-import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { hourText } from '../../text/times.ts'
 import { pastFiguresOf, pastMeanOf } from './answers.ts'
 import { amountOf } from './kind-series.ts'

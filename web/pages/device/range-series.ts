@@ -2,8 +2,8 @@
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
+import type { Stretch } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import type { Stretch } from '../../charts/stretch.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Detail } from './answers.ts'
 import {

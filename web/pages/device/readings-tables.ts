@@ -2,9 +2,8 @@
 
 import type { TimeWindow } from '../../charts/range.ts'
 import { type TableSeries, type TwinTable, tableRows } from '../../charts/table-rows.ts'
-import { directionText } from '../../text/compass.ts'
+import { directionText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { nameWithUnit, type Quantities, shownDifference, shownValue } from '../../text/quantities.ts'
-import { isSwitch, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../theme/times.ts'
 import {
   type AmountSeries,

@@ -4,8 +4,7 @@ import { countOf, countText, decimalText, inOneUnit } from '../../../analytics/f
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { intervalTexts } from '../../text/numbers.ts'
-import { listed, percent, twoDigits } from '../../text/phrases.ts'
+import { intervalTexts, listed, percent, twoDigits } from '../../text/phrases.ts'
 import {
   differenceText,
   measureDifference,

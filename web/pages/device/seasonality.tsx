@@ -3,7 +3,7 @@
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { metricStyle } from '../../charts/metric-colours.ts'
+import { metricStyle } from '../../charts/colours.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'

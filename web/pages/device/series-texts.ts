@@ -1,9 +1,9 @@
 /** Amounts, states and stretches of time in words, at the cursor of a chart and in its table. */
 
-import type { Stretch } from '../../charts/stretch.ts'
+import type { Stretch } from '../../charts/panel.ts'
+import { isSwitch, stateWord } from '../../text/kind-words.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference } from '../../text/quantities.ts'
-import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { dayMs } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
 import type { Amount, StateBlock, StateSeries } from './series.ts'

@@ -2,8 +2,8 @@
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
+import type { Stretch } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import type { Stretch } from '../../charts/stretch.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 import { dayMs } from '../../text/zone.ts'
 import { type Detail, gaugeHoursOf, type LastValues, pointsOf } from './answers.ts'

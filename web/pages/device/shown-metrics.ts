@@ -2,9 +2,15 @@
 
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
-import { builtInNames, type Descriptions, isBuiltIn, type Quantities } from '../../text/quantities.ts'
-import { isNumberOfState } from '../../text/state-words.ts'
+import { isNumberOfState } from '../../text/kind-words.ts'
+import {
+  builtInNames,
+  chooseMetrics,
+  type Descriptions,
+  isBuiltIn,
+  type Quantities,
+  shownMax,
+} from '../../text/quantities.ts'
 import {
   type Detail,
   gaugeHoursOf,

@@ -2,7 +2,7 @@
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
-import type { Stretch } from '../../charts/stretch.ts'
+import type { Stretch } from '../../charts/panel.ts'
 import type { Zone } from '../../text/zone.ts'
 import { type Detail, dayOf, type Figures, type HourOf, hoursOf } from './answers.ts'
 import { stretchOf } from './kind-series.ts'

@@ -2,9 +2,8 @@
 
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
 import type { Fleet, FleetDevice, FleetTrends } from '../../../query/live/fleet-shape.ts'
-import { type DeviceState, deviceStates } from '../../client/device-states.ts'
+import { type DeviceState, deviceStates, isNumberOfState } from '../../text/kind-words.ts'
 import type { Descriptions } from '../../text/quantities.ts'
-import { isNumberOfState } from '../../text/state-words.ts'
 
 export type Counts = Fleet['counts']
 

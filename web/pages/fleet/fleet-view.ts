@@ -1,8 +1,8 @@
 /** Filters, tags and order of the fleet from the arguments of the address, and the same for requests. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
-import { type DeviceState, deviceStates } from '../../client/device-states.ts'
-import { selectionMax } from '../../parts/selection-words.ts'
+import { selectionMax } from '../../parts/selection.ts'
+import { type DeviceState, deviceStates } from '../../text/kind-words.ts'
 import { type FleetColumns, valueColumns } from './fleet-columns.ts'
 
 /** Keys of every list; `state` sorts worst first. */

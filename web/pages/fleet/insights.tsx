@@ -6,8 +6,8 @@ import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
-import { useMedia } from '../../client/use-media.ts'
-import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { useMedia } from '../../client/screen.ts'
+import { SeverityBadge } from '../../parts/marks.tsx'
 import {
   batterySentence,
   findingSentence,

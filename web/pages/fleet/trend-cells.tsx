@@ -5,11 +5,9 @@ import { useEffect } from 'preact/hooks'
 import type { FleetDevice, FleetTrends, Trend } from '../../../query/live/fleet-shape.ts'
 import { linearScale, linePath } from '../../charts/paths.ts'
 import { addressOf } from '../../client/address.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { useRested } from '../../client/use-rested.ts'
-import { HourStrip, hourStep } from '../../parts/hour-strip.tsx'
-import { hasFullHour, noFullHour } from '../../text/hours.ts'
-import { noValue } from '../../text/numbers.ts'
+import { useResource, useRested } from '../../client/use-resource.ts'
+import { HourStrip, hourStep } from '../../parts/marks.tsx'
+import { noValue } from '../../text/phrases.ts'
 import {
   type AirMetric,
   builtInQuantities,
@@ -18,6 +16,7 @@ import {
   numberText,
   type Quantity,
 } from '../../text/quantities.ts'
+import { hasFullHour, noFullHour } from '../../text/times.ts'
 import { type KnownTrends, withNewerTrends } from './fleet-devices.ts'
 
 /** A change that counts as steady fills no more than half of the height. */

@@ -1,0 +1,272 @@
+/** Readings that were not stored: rejected, refused by QuestDB, or from devices that are not registered. */
+
+import { useState } from 'preact/hooks'
+import { countText } from '../../../analytics/findings/value-words.ts'
+import type { DamagedLetter, DeadLetter, DeadLetterPage, Replayed } from '../../../api/admin/dead-letter-answers.ts'
+import type { Rejection, RejectionPage, UnknownDevicePage } from '../../../api/admin/rejection-answers.ts'
+import type { IssuedPassword } from '../../../auth/devices/device.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { Record, Record as Row, RowButton } from '../../parts/record.tsx'
+import type { Actions } from '../../parts/use-actions.tsx'
+import { wayNames } from '../../text/ways-in.ts'
+import type { Shown } from './device-forms.tsx'
+import { Passwords } from './devices-section.tsx'
+
+const sentences: Record<Rejection['way'], string> = {
+  put: 'One reading a request, to /api/log. The answer holds the reason.',
+  batch: 'Many readings a request, to /api/log/batch. The answer lists the first 1,000 reasons.',
+  line_protocol: 'Points of Telegraf and clients of InfluxDB. The answer names the first ten lines.',
+  mqtt: 'One reading a message. Only clients of MQTT 5 get the reason.',
+  webhook: 'A message of a sensor in a format of its own, to /in. The answer holds the reason.',
+  import: 'Files of an administrator. The command line prints the reasons.',
+  import_points: 'Files with points of stations, by an administrator.',
+  air_quality: 'Points of a station, by the API of the network. The answer names each point that is not stored.',
+}
+
+export function RejectionsSection() {
+  const [way = '', device = '', node = ''] = ['way', 'device', 'node'].map(name => urlArguments.value.get(name) ?? '')
+  return (
+    <>
+      <Filters way={way} device={device} />
+      <ListSection
+        path="/rejections"
+        noun="rejections"
+        pageArgument="after"
+        more={{ way, device, node }}
+        nextArguments={({ node }: RejectionPage) => (node === undefined ? {} : { node: node.id })}
+        summary={rejectionsSummary}
+        itemsOf={(page: RejectionPage) => page.rejections}
+        keyOf={rejection => rejection.id}
+        row={rejection => <RejectionRow rejection={rejection} />}
+      />
+      <h2>Ways in</h2>
+      <dl class="ways">
+        {(Object.keys(sentences) as Rejection['way'][]).map(way => (
+          <div key={way}>
+            <dt>{wayNames[way]}</dt>
+            <dd>{sentences[way]}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
+
+function rejectionsSummary({ rejected, since, node }: RejectionPage) {
+  if (node === undefined) {
+    return (
+      <>
+        {countText(rejected)} rejected since <Moment at={since} />. The latest 1,000 kinds are kept until a restart.
+      </>
+    )
+  }
+  return (
+    <>
+      {countText(rejected)} rejected since <Moment at={since} /> at node {node.id} on {node.host}. The latest 1,000
+      kinds are kept until a restart. Each node has its own.
+    </>
+  )
+}
+
+function Filters({ way, device }: { way: string; device: string }) {
+  return (
+    <div class="fields">
+      <label class="field">
+        Way
+        <select
+          value={way}
+          onChange={({ currentTarget }) =>
+            setArguments({ way: currentTarget.value, after: undefined, node: undefined })
+          }
+        >
+          <option value="">all ways</option>
+          {Object.entries(wayNames).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        Device or station
+        <input
+          type="search"
+          value={device}
+          maxLength={256}
+          onInput={({ currentTarget }) =>
+            setArguments({ device: currentTarget.value, after: undefined, node: undefined }, { replace: true })
+          }
+        />
+      </label>
+    </div>
+  )
+}
+
+function RejectionRow({ rejection }: { rejection: Rejection }) {
+  const { at, first_at, way, device, sender, reason, count } = rejection
+  const often =
+    count === 1 ? undefined : (
+      <>
+        {countText(count)} times since <Moment at={first_at} />
+      </>
+    )
+  return <Row name={reason} facts={[<Moment at={at} />, wayNames[way], device ?? undefined, `by ${sender}`, often]} />
+}
+
+export function DeadLettersSection() {
+  const table = urlArguments.value.get('table') === 'points' ? 'points' : 'readings'
+  return (
+    <>
+      <label class="field search">
+        Of
+        <select
+          value={table}
+          onChange={({ currentTarget }) => setArguments({ table: currentTarget.value, after: undefined })}
+        >
+          <option value="readings">readings of devices</option>
+          <option value="points">points of stations</option>
+        </select>
+      </label>
+      <ListSection
+        path="/dead-letters"
+        noun="dead letters"
+        pageArgument="after"
+        more={{ table }}
+        itemsOf={(page: DeadLetterPage) => [...page.damaged, ...page.dead_letters]}
+        keyOf={letter => letter.id}
+        row={(letter, actions) =>
+          'name' in letter ? (
+            <DamagedRow letter={letter} actions={actions} />
+          ) : (
+            <LetterRow letter={letter} table={table} actions={actions} />
+          )
+        }
+      >
+        {({ isBusy, change }) => (
+          <button
+            type="button"
+            class="button"
+            disabled={isBusy}
+            onClick={() => void change('POST', '/dead-letters/replay', { table }, replayedText)}
+          >
+            Send all again
+          </button>
+        )}
+      </ListSection>
+    </>
+  )
+}
+
+function replayedText({ damaged }: Replayed): string {
+  return damaged === 0
+    ? 'All are sent again.'
+    : `The others are sent again. ${countText(damaged)} damaged stay: discard them.`
+}
+
+function DamagedRow({ letter, actions }: { letter: DamagedLetter; actions: Actions }) {
+  const { table, id, name, reason } = letter
+  const discard = () =>
+    void actions.change('POST', '/dead-letters/discard', { table, ids: [id] }, `${name} is discarded.`)
+  return (
+    <Record name={name} facts={['damaged', reason]}>
+      <RowButton name={name} text="Discard" onClick={discard} />
+    </Record>
+  )
+}
+
+function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: string; actions: Actions }) {
+  const { id, at, reason, symbol, time, values } = letter
+  const name = `${symbol} ${time}`
+  const readings = Object.entries(values).map(([metric, value]) => `${metric} ${value ?? 'none'}`)
+  const send = (action: 'replay' | 'discard', done: string) =>
+    void actions.change('POST', `/dead-letters/${action}`, { table, ids: [id] }, done)
+  return (
+    <Record
+      name={name}
+      facts={[
+        reason,
+        readings.join(', '),
+        <>
+          refused <Moment at={at} />
+        </>,
+      ]}
+    >
+      <RowButton name={name} text="Send again" onClick={() => send('replay', `${name} is sent again.`)} />
+      <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is discarded.`)} />
+    </Record>
+  )
+}
+
+type UnknownDevice = UnknownDevicePage['devices'][number]
+
+export function UnknownDevicesSection() {
+  const [secret, setSecret] = useState<Shown>()
+  return (
+    <ListSection
+      path="/unknown-devices"
+      noun="unknown devices"
+      summary={unknownDevicesSummary}
+      itemsOf={(page: UnknownDevicePage) => page.devices}
+      keyOf={({ sender, name }) => `${sender} ${name}`}
+      row={(device, actions) => <UnknownDeviceRow device={device} actions={actions} onIssued={setSecret} />}
+    >
+      {() => (
+        <>
+          {secret === undefined ? null : <Passwords shown={secret} onDone={() => setSecret(undefined)} />}
+          <a class="button" href={addressOf('/docs/sensors')}>
+            How sensors send
+          </a>
+        </>
+      )}
+    </ListSection>
+  )
+}
+
+function unknownDevicesSummary({ since, node }: UnknownDevicePage) {
+  if (node === undefined) {
+    return (
+      <>
+        Webhooks and brokers delivered messages of these devices since <Moment at={since} />. Their readings are not
+        stored until the devices are added.
+      </>
+    )
+  }
+  return (
+    <>
+      Webhooks and brokers delivered messages of these devices since <Moment at={since} /> at node {node.id} on{' '}
+      {node.host}. Their readings are not stored until the devices are added. Each node has its own list.
+    </>
+  )
+}
+
+interface RowProps {
+  device: UnknownDevice
+  actions: Actions
+  onIssued: (shown: Shown) => void
+}
+
+function UnknownDeviceRow({ device, actions, onIssued }: RowProps) {
+  const { name, way, sender, owner, family, at, first_at, messages, metrics } = device
+  const add = async () => {
+    const issued = await actions.change<IssuedPassword>('POST', '/devices', { name, owner }, `${name} is added.`)
+    if (issued !== undefined) onIssued({ kind: 'one', issued, battery: false })
+  }
+  const facts = [
+    `${family} by ${way === 'mqtt' ? 'MQTT' : 'webhook'}`,
+    owner === null ? undefined : `${sender} of account ${owner}`,
+    metrics.join(', '),
+    <>
+      last seen <Moment at={at} />
+    </>,
+    <>
+      {countText(messages)} {messages === 1 ? 'message' : 'messages'} since <Moment at={first_at} />
+    </>,
+  ]
+  return (
+    <Record name={name} facts={facts}>
+      <RowButton name={name} text="Add" onClick={() => void add()} />
+    </Record>
+  )
+}

@@ -1,0 +1,19 @@
+/** Notes where the units or the zone of the person differ from those of an answer or a file. */
+
+import { preferences, shownZone } from '../text/preferences.ts'
+
+/** `of`: whose zone that is. */
+export function ZoneNote({ zone, of }: { zone: string; of: 'service' | 'station' }) {
+  const shown = shownZone(zone)
+  return shown === zone ? null : (
+    <p class="zone-note">
+      Readings are shown in the zone {shown}. What analyses say, days, hours and “today” are in {zone}, the zone of the{' '}
+      {of}.
+    </p>
+  )
+}
+
+export function FileNote() {
+  const isOther = Object.values(preferences.value).some(choice => choice !== null)
+  return isOther ? <span class="file-note">Files have the units as measured, and times in UTC.</span> : null
+}

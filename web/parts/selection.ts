@@ -1,0 +1,93 @@
+/** The devices that are chosen for a change of many, and the texts about it. */
+
+import { useMemo, useState } from 'preact/hooks'
+import { countOf, countText } from '../../analytics/findings/value-words.ts'
+import type { IssuedPassword } from '../../auth/devices/device.ts'
+
+/** The service takes no more in a change. */
+export const selectionMax = 500
+
+export function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const next = new Set(names)
+  if (!next.delete(name) && next.size < selectionMax) next.add(name)
+  return next
+}
+
+export type BulkAction = 'tag' | 'untag' | 'suspend' | 'resume' | 'rotate'
+export const actionNames: Readonly<Record<BulkAction, string>> = {
+  tag: 'Tag',
+  untag: 'Untag',
+  suspend: 'Suspend',
+  resume: 'Resume',
+  rotate: 'New passwords',
+}
+
+export function selectedText(count: number): string {
+  const text = `${countText(count)} selected.`
+  return count < selectionMax ? text : `${text} A change takes no more.`
+}
+
+/** The question of a confirmation and its effects. */
+export function questionOf(action: BulkAction, count: number): { title: string; consequence: string } {
+  const devices = countOf(count, 'device')
+  switch (action) {
+    case 'tag':
+      return { title: `Tag ${devices}?`, consequence: 'The tag replaces one of the same key.' }
+    case 'untag':
+      return { title: `Untag ${devices}?`, consequence: 'The tag is removed; site:* removes any of the key site.' }
+    case 'suspend':
+      return { title: `Suspend ${devices}?`, consequence: 'Their readings are refused until they are resumed.' }
+    case 'resume':
+      return { title: `Resume ${devices}?`, consequence: 'Their readings are taken again.' }
+    case 'rotate':
+      return {
+        title: `New passwords for ${devices}?`,
+        consequence: 'Each device needs its new password, which is shown only once.',
+      }
+  }
+}
+
+const doneWords: Readonly<Record<BulkAction, string>> = {
+  tag: 'tagged',
+  untag: 'without the tag',
+  suspend: 'suspended',
+  resume: 'resumed',
+  rotate: 'with a new password',
+}
+
+export function resultText(action: BulkAction, done: number, failed: number): string {
+  const text = `${countOf(done, 'device')} ${doneWords[action]}.`
+  return failed === 0 ? text : `${text} Not done for ${countOf(failed, 'device')}:`
+}
+
+export interface Selection {
+  readonly names: ReadonlySet<string>
+  toggle(name: string): void
+}
+
+interface Selected {
+  names: ReadonlySet<string>
+  /** The list's filter at the time of the selection. */
+  of: string
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** `of`: the list's filter. Undefined: nothing is being selected. */
+export function useSelection(of: string) {
+  const [selected, setSelected] = useState<Selected>()
+  const selection = useMemo((): Selection | undefined => {
+    if (selected === undefined) return undefined
+    const names = selected.of === of ? selected.names : none
+    const toggle = (name: string) =>
+      setSelected(before => ({ names: toggled(before?.of === of ? before.names : none, name), of }))
+    return { names, toggle }
+  }, [selected, of])
+  const select = (names: ReadonlySet<string> | undefined) => setSelected(names && { names, of })
+  return { selection, select }
+}
+
+export function passwordsCsv(issued: readonly IssuedPassword[]): string {
+  const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  return ['device,password', ...issued.map(({ device, password }) => `${cell(device)},${password}`), ''].join('\n')
+}
