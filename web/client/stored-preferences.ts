@@ -76,7 +76,6 @@ export function changePreferences(change: Partial<Preferences>): Promise<string 
 }
 
 async function sendToAccount(chosen: Preferences): Promise<string | undefined> {
-  const notStored = 'Your account does not have it yet'
   try {
     const response = await fetch(addressOf(accountPath), {
       method: 'PATCH',
@@ -86,9 +85,9 @@ async function sendToAccount(chosen: Preferences): Promise<string | undefined> {
     })
     if (response.ok) return undefined
     return response.status === 401
-      ? `${notStored}: sign in again.`
-      : `${notStored}: the service refused it (status ${response.status}).`
+      ? 'Your account does not have it yet: sign in again.'
+      : `Your account does not have it yet: the service refused it (status ${response.status}).`
   } catch {
-    return `${notStored}: the service does not answer.`
+    return 'Your account does not have it yet: the service does not answer.'
   }
 }

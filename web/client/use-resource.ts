@@ -1,5 +1,6 @@
 /** Resources for as long as a component shows them, with their last values and debounced addresses. */
 
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { openResource, type Resource, type ResourceOptions } from './resource.ts'
 import { lastValue, type ResourceState } from './resource-state.ts'
@@ -14,25 +15,23 @@ export function useRefreshed<T>(
   url: string | undefined,
   { everyMs, read }: ResourceOptions<T> = {},
 ): { state: ResourceState<T>; refresh: () => void } {
-  const [state, setState] = useState<{ url: string | undefined; state: ResourceState<T> }>()
-  const current = useRef<Resource<T> | undefined>(undefined)
+  const opened = useSignal<{ url: string; resource: Resource<T> } | undefined>(undefined)
   useEffect(() => {
     if (url === undefined) return undefined
     const resource = openResource<T>(url, {
       ...(everyMs === undefined ? {} : { everyMs }),
       ...(read === undefined ? {} : { read }),
     })
-    current.current = resource
-    const stop = resource.state.subscribe(value => setState({ url, state: value }))
+    opened.value = { url, resource }
     return () => {
-      stop()
-      current.current = undefined
+      opened.value = undefined
       resource.close()
     }
   }, [url, everyMs, read])
+  const current = opened.value?.url === url ? opened.value?.resource : undefined
   return {
-    state: state !== undefined && state.url === url ? state.state : { kind: 'loading' },
-    refresh: () => void current.current?.refresh(),
+    state: current?.state.value ?? { kind: 'loading' },
+    refresh: () => void opened.peek()?.resource.refresh(),
   }
 }
 

@@ -31,6 +31,38 @@ export function ChoiceField<Value extends string>({ label, value, names, onChang
   )
 }
 
+interface FilterFieldProps {
+  label: string
+  /** The argument of the address. */
+  argument: string
+  chosen: string
+  /** The choice without a restriction. */
+  all?: string
+  choices: readonly (readonly [value: string, text: string])[]
+}
+
+/** Restricts a paged list, whose first page is shown then. */
+export function FilterField({ label, argument, chosen, all = 'all', choices }: FilterFieldProps) {
+  return (
+    <label class="field">
+      {label}
+      <select
+        value={chosen}
+        onChange={({ currentTarget }) =>
+          setArguments({ [argument]: currentTarget.value, after: undefined, node: undefined })
+        }
+      >
+        <option value="">{all}</option>
+        {choices.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 interface NumberFieldProps {
   label: string
   value: string

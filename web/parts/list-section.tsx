@@ -150,22 +150,26 @@ interface PagerProps {
   argument: string
   current: string
   next: number | string | null
-  more: Record<string, string | undefined> | undefined
+  /** Arguments that lead to the next page as well. */
+  more?: Record<string, string | undefined> | undefined
+  firstText?: string
+  nextText?: string
 }
 
-function Pager({ argument, current, next, more = {} }: PagerProps) {
+export function Pager(props: PagerProps) {
+  const { argument, current, next, more = {}, firstText = 'First page', nextText = 'Next page' } = props
   const first = Object.fromEntries(Object.keys(more).map(name => [name, undefined]))
   if (current === '' && next === null) return null
   return (
     <div class="actions">
       {current === '' ? null : (
         <button type="button" class="button" onClick={() => setArguments({ ...first, [argument]: undefined })}>
-          First page
+          {firstText}
         </button>
       )}
       {next === null ? null : (
         <button type="button" class="button" onClick={() => setArguments({ ...more, [argument]: String(next) })}>
-          Next page
+          {nextText}
         </button>
       )}
     </div>

@@ -7,8 +7,9 @@ export function ZoneNote({ zone, of }: { zone: string; of: 'service' | 'station'
   const shown = shownZone(zone)
   return shown === zone ? null : (
     <p class="zone-note">
-      Readings are shown in the zone {shown}. What analyses say, days, hours and “today” are in {zone}, the zone of the{' '}
-      {of}.
+      {of === 'service'
+        ? `Readings are shown in the zone ${shown}. What analyses say, days, hours and “today” are in ${zone}, the zone of the service.`
+        : `Readings are shown in the zone ${shown}. What analyses say, days, hours and “today” are in ${zone}, the zone of the station.`}
     </p>
   )
 }

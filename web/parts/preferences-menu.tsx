@@ -1,11 +1,12 @@
 /** The menu of units and the time zone, in the header of every page. */
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { signOf } from '../../store/metrics/units.ts'
 import { signInAddress } from '../client/address.ts'
 import { changePreferences, keptIn } from '../client/stored-preferences.ts'
 import { type Preferences, preferences } from '../text/preferences.ts'
 import { type UnitPreference, unitChoices, unitPreferences } from '../text/units.ts'
+import { Dialog } from './dialog.tsx'
 
 const labels: Record<UnitPreference, string> = {
   temperature_unit: 'Temperature',
@@ -26,50 +27,50 @@ export function PreferencesMenu() {
 }
 
 function PreferencesDialog({ onClose }: { onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const titleId = useId()
   const [failure, setFailure] = useState<string>()
-  useEffect(() => dialog.current?.showModal(), [])
   const change = (changes: Partial<Preferences>) => void changePreferences(changes).then(setFailure)
   const chosen = preferences.value
   return (
-    <dialog ref={dialog} class="preferences" aria-labelledby={titleId} onClose={onClose}>
-      <h2 id={titleId}>Units and time zone</h2>
-      {unitPreferences.map(name => (
-        <Choice
-          key={name}
-          label={labels[name]}
-          chosen={chosen[name]}
-          usual="As measured"
-          options={unitChoices[name].map(code => ({ value: code, text: signOf(code) }))}
-          onChoose={code => change({ [name]: code })}
-        />
-      ))}
-      <Choice
-        label="Times"
-        chosen={chosen.time_zone}
-        usual="In the zone of the page"
-        options={zonesWith(chosen.time_zone)}
-        onChoose={zone => change({ time_zone: zone })}
-      />
-      <p class="note">
-        This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC. Days,
-        hours and statistics of analyses stay in the page's zone: the station's zone on its page, elsewhere the
-        service's.
-      </p>
-      {failure === undefined ? (
-        <p class="note">
-          <Kept />
-        </p>
-      ) : (
-        <p class="error" role="alert">
-          {failure}
-        </p>
+    <Dialog title="Units and time zone" class="preferences" onClose={onClose}>
+      {close => (
+        <>
+          {unitPreferences.map(name => (
+            <Choice
+              key={name}
+              label={labels[name]}
+              chosen={chosen[name]}
+              usual="As measured"
+              options={unitChoices[name].map(code => ({ value: code, text: signOf(code) }))}
+              onChoose={code => change({ [name]: code })}
+            />
+          ))}
+          <Choice
+            label="Times"
+            chosen={chosen.time_zone}
+            usual="In the zone of the page"
+            options={zonesWith(chosen.time_zone)}
+            onChoose={zone => change({ time_zone: zone })}
+          />
+          <p class="note">
+            This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC.
+            Days, hours and statistics of analyses stay in the page's zone: the station's zone on its page, elsewhere
+            the service's.
+          </p>
+          {failure === undefined ? (
+            <p class="note">
+              <Kept />
+            </p>
+          ) : (
+            <p class="error" role="alert">
+              {failure}
+            </p>
+          )}
+          <button type="button" class="button" onClick={close}>
+            Close
+          </button>
+        </>
       )}
-      <button type="button" class="button" onClick={() => dialog.current?.close()}>
-        Close
-      </button>
-    </dialog>
+    </Dialog>
   )
 }
 

@@ -46,12 +46,39 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
   )
 }
 
-export function RowButton({ name, text, onClick }: { name: string; text: string; onClick: () => void }) {
+interface RowButtonProps {
+  name: string
+  text: string
+  /** Given for a button that unfolds something below the row. */
+  isOpen?: boolean
+  onClick: () => void
+}
+
+export function RowButton({ name, text, isOpen, onClick }: RowButtonProps) {
+  const look = isOpen === undefined ? 'button' : 'button quiet'
   return (
-    <button type="button" class="button" onClick={onClick}>
+    <button type="button" class={look} aria-expanded={isOpen} onClick={onClick}>
       {text}
       <span class="unseen"> {name}</span>
     </button>
+  )
+}
+
+interface DefinitionsProps {
+  class: string
+  entries: readonly (readonly [name: string, content: ComponentChildren])[]
+}
+
+export function Definitions({ class: look, entries }: DefinitionsProps) {
+  return (
+    <dl class={look}>
+      {entries.map(([name, content]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{content}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 

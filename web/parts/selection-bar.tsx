@@ -2,7 +2,7 @@
 
 import './managed.css'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { DeviceBulkAnswer } from '../../api/admin/device-bulk-answer.ts'
 import type { Rotated } from '../../auth/devices/device.ts'
 import type { Fleet as FleetAnswer } from '../../query/live/fleet-shape.ts'
@@ -10,6 +10,7 @@ import { addressOf } from '../client/address.ts'
 import { readJson } from '../client/read-json.ts'
 import { useSize } from '../client/screen.ts'
 import { sendChange } from '../client/send-change.ts'
+import { Dialog } from './dialog.tsx'
 import { Banner } from './loading.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import {
@@ -169,54 +170,52 @@ interface ChangeDialogProps {
 function ChangeDialog({ action, title, consequence, onConfirm, onClose }: ChangeDialogProps) {
   const [tag, setTag] = useState('')
   const [isNow, setNow] = useState(false)
-  const dialog = useRef<HTMLDialogElement>(null)
-  const titleId = useId()
-  useEffect(() => dialog.current?.showModal(), [])
   const isOfTag = action === 'tag' || action === 'untag'
   const more = isOfTag ? { tag: tag.trim() } : action === 'rotate' ? { now: isNow } : {}
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
-      <form
-        onSubmit={event => {
-          event.preventDefault()
-          dialog.current?.close()
-          onConfirm(more)
-        }}
-      >
-        <h2 id={titleId}>{title}</h2>
-        <p>{consequence}</p>
-        {isOfTag ? (
-          <label class="field">
-            Tag
-            <input
-              value={tag}
-              required
-              maxLength={97}
-              placeholder="site:berlin"
-              autocomplete="off"
-              onInput={({ currentTarget }) => setTag(currentTarget.value)}
-            />
-          </label>
-        ) : null}
-        {action === 'rotate' ? (
-          <label class="check">
-            <input type="checkbox" checked={isNow} onChange={({ currentTarget }) => setNow(currentTarget.checked)} />
-            The old passwords end at once
-          </label>
-        ) : null}
-        <div class="actions">
-          <button type="button" class="button" onClick={() => dialog.current?.close()}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            class={action === 'suspend' || action === 'rotate' ? 'button strong danger' : 'button strong'}
-          >
-            {actionNames[action]}
-          </button>
-        </div>
-      </form>
-    </dialog>
+    <Dialog title={title} onClose={onClose}>
+      {close => (
+        <form
+          onSubmit={event => {
+            event.preventDefault()
+            close()
+            onConfirm(more)
+          }}
+        >
+          <p>{consequence}</p>
+          {isOfTag ? (
+            <label class="field">
+              Tag
+              <input
+                value={tag}
+                required
+                maxLength={97}
+                placeholder="site:berlin"
+                autocomplete="off"
+                onInput={({ currentTarget }) => setTag(currentTarget.value)}
+              />
+            </label>
+          ) : null}
+          {action === 'rotate' ? (
+            <label class="check">
+              <input type="checkbox" checked={isNow} onChange={({ currentTarget }) => setNow(currentTarget.checked)} />
+              The old passwords end at once
+            </label>
+          ) : null}
+          <div class="actions">
+            <button type="button" class="button" onClick={close}>
+              Cancel
+            </button>
+            <button
+              type="submit"
+              class={action === 'suspend' || action === 'rotate' ? 'button strong danger' : 'button strong'}
+            >
+              {actionNames[action]}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
   )
 }
 

@@ -47,16 +47,16 @@ export function questionOf(action: BulkAction, count: number): { title: string; 
   }
 }
 
-const doneWords: Readonly<Record<BulkAction, string>> = {
-  tag: 'tagged',
-  untag: 'without the tag',
-  suspend: 'suspended',
-  resume: 'resumed',
-  rotate: 'with a new password',
+const doneTexts: Readonly<Record<BulkAction, (devices: string) => string>> = {
+  tag: devices => `${devices} tagged.`,
+  untag: devices => `${devices} without the tag.`,
+  suspend: devices => `${devices} suspended.`,
+  resume: devices => `${devices} resumed.`,
+  rotate: devices => `${devices} with a new password.`,
 }
 
 export function resultText(action: BulkAction, done: number, failed: number): string {
-  const text = `${countOf(done, 'device')} ${doneWords[action]}.`
+  const text = doneTexts[action](countOf(done, 'device'))
   return failed === 0 ? text : `${text} Not done for ${countOf(failed, 'device')}:`
 }
 

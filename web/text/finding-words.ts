@@ -80,13 +80,22 @@ function daysLeftText({ days_left, low, high }: BatteryInsight): string {
 /** The title for outliers and the basis of their sentences: some, all or none have peers. */
 export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]): { title: string; note: string } {
   const alone = outliers.filter(({ peers }) => peers === 0).length
-  const asOthers = 'Means of the last 24 hours, and expected means, had the device changed as devices like it did'
-  const usual = 'usual values of the device, by the 14 days before'
-  if (alone === 0) return { title: 'Unlike the others', note: `${asOthers}.` }
-  if (alone < outliers.length) {
-    return { title: 'Unlike the others', note: `${asOthers}, or, where no other is like it, ${usual}.` }
+  if (alone === 0) {
+    return {
+      title: 'Unlike the others',
+      note: 'Means of the last 24 hours, and expected means, had the device changed as devices like it did.',
+    }
   }
-  return { title: 'Unlike before', note: `Means of the last 24 hours, and ${usual}: no other is like it.` }
+  if (alone < outliers.length) {
+    return {
+      title: 'Unlike the others',
+      note: 'Means of the last 24 hours, and expected means, had the device changed as devices like it did, or, where no other is like it, usual values of the device, by the 14 days before.',
+    }
+  }
+  return {
+    title: 'Unlike before',
+    note: 'Means of the last 24 hours, and usual values of the device, by the 14 days before: no other is like it.',
+  }
 }
 
 /** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */

@@ -22,12 +22,9 @@ export function shownZone(serviceZone: string): string {
   return preferences.value.time_zone ?? serviceZone
 }
 
-let made = createTimes('UTC')
-
+/** Times on pages without a device: in the chosen zone, else in UTC like the audit and the logs. */
 export function pageTimes(): Times {
-  const zone = shownZone('UTC')
-  if (made.zone !== zone) made = createTimes(zone)
-  return made
+  return createTimes(shownZone('UTC'))
 }
 
 /** `23 Nov 2026, 12:04:31 UTC`; `never` for null. */

@@ -23,7 +23,18 @@ export function localMs(zone: Zone, text: string): number {
   return asUtcMs - zone.offsetMs(nearMs)
 }
 
+const made = new Map<string, Zone>()
+const madeMax = 50
+
+/** The same object for the same name: charts are drawn again for another one. */
 export function createZone(name: string): Zone {
+  const zone = made.get(name) ?? zoneOf(name)
+  if (made.size >= madeMax) made.clear()
+  made.set(name, zone)
+  return zone
+}
+
+function zoneOf(name: string): Zone {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: name,
     hourCycle: 'h23',

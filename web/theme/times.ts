@@ -17,15 +17,25 @@ const locale = 'en-GB'
 const clock = { hour: '2-digit', minute: '2-digit' } as const
 const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
 
+/** A zone keeps its object: charts are drawn again for another one. */
+const made = new Map<string, Times>()
+const madeMax = 50
+
 /** `zone`: an IANA name, as `time_zone` of an answer; one that the browser does not know is shown as UTC. */
 export function createTimes(zone: string): Times {
-  const known = isZone(zone) ? zone : 'UTC'
+  const times = made.get(zone) ?? timesOf(isZone(zone) ? zone : 'UTC')
+  if (made.size >= madeMax) made.clear()
+  made.set(zone, times)
+  return times
+}
+
+function timesOf(zone: string): Times {
   const format = (options: Intl.DateTimeFormatOptions) => {
-    const formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: known })
+    const formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
     return (ms: number) => formatter.format(ms)
   }
   return {
-    zone: known,
+    zone,
     time: format(clock),
     dateTime: format({ ...day, ...clock }),
     exact: format({ ...day, ...clock, second: '2-digit', timeZoneName: 'short' }),

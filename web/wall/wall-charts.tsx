@@ -37,8 +37,8 @@ export function WallCharts({ name }: { name: string }) {
   const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1'), { everyMs: 600_000 }))
   const annotations = useLineAnnotations(used.drawn, shown.window)
   const clock = shownZone(fleet?.time_zone ?? 'UTC')
-  const times = useMemo(() => createTimes(clock), [clock])
-  const zone = useMemo(() => createZone(clock), [clock])
+  const times = createTimes(clock)
+  const zone = createZone(clock)
   return (
     <WallFrame {...{ name, times }} state={used.current}>
       <ul class="wall-lines" aria-label="Lines">
@@ -145,12 +145,16 @@ function WallAnnotations({ annotations, times }: { annotations: LineAnnotations;
         ))}
       </ul>
       {total === newest.length ? null : (
-        <p class="who">
-          The newest {countText(newest.length)} of {countText(total)} annotations in this range
-          {total === shown.length ? null : `; the chart has the newest ${countText(shown.length)}`}.
-        </p>
+        <p class="who">{leftOutSentence(countText(newest.length), countText(shown.length), countText(total))}</p>
       )}
       {unread.length === 0 ? null : <p class="who">The annotations of {unread.join(', ')} could not be read.</p>}
     </section>
   )
+}
+
+/** Listed below the chart, drawn in it, and present in its range. */
+function leftOutSentence(listed: string, drawn: string, total: string): string {
+  return drawn === total
+    ? `The newest ${listed} of ${total} annotations in this range.`
+    : `The newest ${listed} of ${total} annotations in this range; the chart has the newest ${drawn}.`
 }

@@ -12,7 +12,7 @@ import { AddForm, type FormField, type FormValues } from '../../parts/add-form.t
 import { ConfirmDialog, ConfirmedButton } from '../../parts/dialog.tsx'
 import { Help, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Record, RowButton } from '../../parts/record.tsx'
+import { Definitions, Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { readersText } from './status-facts.ts'
@@ -35,14 +35,7 @@ export function AccountsSection() {
     <Accounts>
       <Help name="roles">
         {reads === undefined ? null : <p>{readersText(reads)}</p>}
-        <dl class="ways">
-          {roleTexts.map(([name, sentence]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{sentence}</dd>
-            </div>
-          ))}
-        </dl>
+        <Definitions class="ways" entries={roleTexts} />
       </Help>
     </Accounts>
   )
@@ -132,12 +125,16 @@ const roleTitles = {
   user: 'Users manage only their own devices. Their API keys lose the permission to administer the service for good.',
 }
 
+function roleSentence(email: string, role: string): string {
+  if (role === 'administrator') return `${email} is now an administrator.`
+  return role === 'viewer' ? `${email} is now a viewer.` : `${email} is now a user.`
+}
+
 /** A change between user and viewer is immediate. A change from or to administrator needs a confirmation. */
 function RoleSelect({ account: { email, role, viewer }, change }: ChangeProps) {
   const [asked, setAsked] = useState<string>()
   const current = role === 'user' && viewer ? 'viewer' : role
-  const set = (next: string) =>
-    change(roleFields(next), `${email} is now ${next === 'administrator' ? 'an' : 'a'} ${next}.`)
+  const set = (next: string) => change(roleFields(next), roleSentence(email, next))
   const choose = (next: string) => (role === 'user' && next !== 'administrator' ? set(next) : setAsked(next))
   return (
     <>

@@ -1,8 +1,7 @@
 /** The admin page for administrators, with an address for each section. Each section calls the admin API by the session. */
 
-import type { ComponentType } from 'preact'
-import { addressOf } from '../../client/address.ts'
 import { useTitle } from '../../client/tab.ts'
+import { type Section, SectionNav } from '../../parts/section-nav.tsx'
 import { AccountsSection, InvitationsSection } from './accounts-section.tsx'
 import '../../parts/managed.css'
 import './admin.css'
@@ -18,7 +17,7 @@ import { DeadLettersSection, RejectionsSection, UnknownDevicesSection } from './
 import { StationsSection } from './stations-section.tsx'
 import { StatusSection } from './status-section.tsx'
 
-const sections: { path: string; name: string; Shown: ComponentType }[] = [
+const sections: readonly Section[] = [
   { path: '', name: 'Devices', Shown: DevicesSection },
   { path: 'unknown-devices', name: 'Unknown devices', Shown: UnknownDevicesSection },
   { path: 'decoders', name: 'Decoders', Shown: DecodersSection },
@@ -39,17 +38,7 @@ export function AdminPage({ rest }: { rest: string }) {
   useTitle(section === undefined ? 'Admin' : `${section.name} – Admin`)
   return (
     <div class="managed">
-      <nav class="sections" aria-label="Sections">
-        {sections.map(({ path, name }) => (
-          <a
-            key={path}
-            href={addressOf(path === '' ? '/admin' : `/admin/${path}`)}
-            aria-current={path === rest ? 'page' : undefined}
-          >
-            {name}
-          </a>
-        ))}
-      </nav>
+      <SectionNav page="/admin" sections={sections} current={section} />
       <h1>{section?.name ?? 'Not found'}</h1>
       {section === undefined ? <p>There is no such section.</p> : <section.Shown key={section.path} />}
     </div>

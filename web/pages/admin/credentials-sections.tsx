@@ -121,7 +121,7 @@ function TenantRow({ tenant, actions, onIssued }: TenantRowProps) {
       </>
     ),
   ]
-  const done = `${slug} is ${is_active ? 'disabled' : 'enabled'}.`
+  const done = is_active ? `${slug} is disabled.` : `${slug} is enabled.`
   return (
     <Record name={slug} facts={facts}>
       <RowButton name={slug} text="New secret" onClick={() => void rotate().then(onIssued)} />

@@ -66,7 +66,9 @@ function deviceOf(names: readonly string[], cells: readonly string[]): ListedDev
     const text = (cells[at] ?? '').trim()
     if (text === '') continue
     const value = cellValue(name, text)
-    if (value === undefined) return `${name} must be ${kinds[name] === 'check' ? 'yes or no' : 'a number'}.`
+    if (value === undefined) {
+      return kinds[name] === 'check' ? `${name} must be yes or no.` : `${name} must be a number.`
+    }
     device[name] = value
   }
   return device.name === '' ? 'it has no name.' : device

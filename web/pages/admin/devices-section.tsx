@@ -120,11 +120,14 @@ export function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void 
   const { issued, battery } = shown
   const sender = { url: new URL(addressOf('/'), location.href).href, ...issued, battery }
   const until = 'old_password_until' in issued ? issued.old_password_until : null
-  const old = until === null ? '' : ` The old password is valid until ${timeText(until)}.`
   return (
     <SecretOnce
       title={`Password of ${issued.device}`}
-      text={`Copy it now. It is shown only once.${old}`}
+      text={
+        until === null
+          ? 'Copy it now. It is shown only once.'
+          : `Copy it now. It is shown only once. The old password is valid until ${timeText(until)}.`
+      }
       parts={[
         { name: 'Password', text: issued.password },
         { name: 'A reading by curl', text: curlLine(sender) },
@@ -181,8 +184,8 @@ function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowP
     const issued = await actions.change<Rotated>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
     if (issued !== undefined) onIssued(issued)
   }
-  const turn = () =>
-    actions.change('PATCH', path, { log_switch: !log_switch }, `${name} is ${log_switch ? 'suspended' : 'resumed'}.`)
+  const turned = log_switch ? `${name} is suspended.` : `${name} is resumed.`
+  const turn = () => actions.change('PATCH', path, { log_switch: !log_switch }, turned)
   const remove = async () => {
     await actions.change('DELETE', path, undefined, `${name} is removed.`)
     if (isChosen) onToggle()

@@ -10,7 +10,7 @@ import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ListSection } from '../../parts/list-section.tsx'
-import { Record as Row, RowButton } from '../../parts/record.tsx'
+import { Definitions, Record as Row, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 
 const kinds: Record<MetricKind, { name: string; sentence: string }> = {
@@ -50,14 +50,7 @@ export function MetricsSection() {
         {actions => <NewMetric actions={actions} common={metrics} />}
       </ListSection>
       <h2>Kinds</h2>
-      <dl class="ways">
-        {Object.values(kinds).map(({ name, sentence }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{sentence}</dd>
-          </div>
-        ))}
-      </dl>
+      <Definitions class="ways" entries={Object.values(kinds).map(({ name, sentence }) => [name, sentence] as const)} />
     </>
   )
 }

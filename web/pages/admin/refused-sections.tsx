@@ -6,9 +6,10 @@ import type { DamagedLetter, DeadLetter, DeadLetterPage, Replayed } from '../../
 import type { Rejection, RejectionPage, UnknownDevicePage } from '../../../api/admin/rejection-answers.ts'
 import type { IssuedPassword } from '../../../auth/devices/device.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { FilterField } from '../../parts/fields.tsx'
 import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Record, Record as Row, RowButton } from '../../parts/record.tsx'
+import { Definitions, Record as Row, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { wayNames } from '../../text/ways-in.ts'
 import type { Shown } from './device-forms.tsx'
@@ -42,14 +43,10 @@ export function RejectionsSection() {
         row={rejection => <RejectionRow rejection={rejection} />}
       />
       <h2>Ways in</h2>
-      <dl class="ways">
-        {(Object.keys(sentences) as Rejection['way'][]).map(way => (
-          <div key={way}>
-            <dt>{wayNames[way]}</dt>
-            <dd>{sentences[way]}</dd>
-          </div>
-        ))}
-      </dl>
+      <Definitions
+        class="ways"
+        entries={(Object.keys(sentences) as Rejection['way'][]).map(way => [wayNames[way], sentences[way]] as const)}
+      />
     </>
   )
 }
@@ -73,22 +70,7 @@ function rejectionsSummary({ rejected, since, node }: RejectionPage) {
 function Filters({ way, device }: { way: string; device: string }) {
   return (
     <div class="fields">
-      <label class="field">
-        Way
-        <select
-          value={way}
-          onChange={({ currentTarget }) =>
-            setArguments({ way: currentTarget.value, after: undefined, node: undefined })
-          }
-        >
-          <option value="">all ways</option>
-          {Object.entries(wayNames).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <FilterField label="Way" argument="way" chosen={way} all="all ways" choices={Object.entries(wayNames)} />
       <label class="field">
         Device or station
         <input
@@ -170,9 +152,9 @@ function DamagedRow({ letter, actions }: { letter: DamagedLetter; actions: Actio
   const discard = () =>
     void actions.change('POST', '/dead-letters/discard', { table, ids: [id] }, `${name} is discarded.`)
   return (
-    <Record name={name} facts={['damaged', reason]}>
+    <Row name={name} facts={['damaged', reason]}>
       <RowButton name={name} text="Discard" onClick={discard} />
-    </Record>
+    </Row>
   )
 }
 
@@ -183,7 +165,7 @@ function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: stri
   const send = (action: 'replay' | 'discard', done: string) =>
     void actions.change('POST', `/dead-letters/${action}`, { table, ids: [id] }, done)
   return (
-    <Record
+    <Row
       name={name}
       facts={[
         reason,
@@ -195,7 +177,7 @@ function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: stri
     >
       <RowButton name={name} text="Send again" onClick={() => send('replay', `${name} is sent again.`)} />
       <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is discarded.`)} />
-    </Record>
+    </Row>
   )
 }
 
@@ -265,8 +247,8 @@ function UnknownDeviceRow({ device, actions, onIssued }: RowProps) {
     </>,
   ]
   return (
-    <Record name={name} facts={facts}>
+    <Row name={name} facts={facts}>
       <RowButton name={name} text="Add" onClick={() => void add()} />
-    </Record>
+    </Row>
   )
 }

@@ -17,7 +17,7 @@ export interface ServiceChartsProps {
 export function ServiceCharts({ history, shown }: ServiceChartsProps) {
   const { window, nowMs, choose, zoomTo } = shown
   const times = pageTimes()
-  const zone = useMemo(() => createZone(times.zone), [times.zone])
+  const zone = createZone(times.zone)
   const panels = useMemo(() => historyPanels(history), [history])
   return (
     <>

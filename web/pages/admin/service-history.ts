@@ -87,17 +87,12 @@ function chartsOf(stepSeconds: number): readonly Chart[] {
     { title: 'Lag', unit: 's', decimals: 1, metrics: [{ name: 'lag_seconds' }] },
     {
       title: 'Rejected',
-      unit: `readings per ${stepText(stepSeconds)}`,
+      unit: `readings per ${inOneUnit(stepSeconds, true)}`,
       decimals: 0,
       metrics: [{ name: 'rejected' }],
     },
     { title: 'Memory', unit: 'MB', decimals: 0, factor: 1e-6, metrics: [{ name: 'rss_bytes' }] },
   ]
-}
-
-/** `10 seconds`, `4 minutes`: of a point. */
-export function stepText(stepSeconds: number): string {
-  return inOneUnit(stepSeconds, true)
 }
 
 function scaled(value: number | null, factor: number): number | null {

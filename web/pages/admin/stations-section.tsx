@@ -60,7 +60,7 @@ function StationRow({ station, actions, mayRemove }: RowProps) {
   const isPrivate = station.private
   const path = `/stations/${encodeURIComponent(sn)}`
   const facts = [model, city ?? undefined, country ?? undefined, isPrivate ? 'private' : 'public']
-  const done = `${sn} is ${isPrivate ? 'public' : 'private'}.`
+  const done = isPrivate ? `${sn} is public.` : `${sn} is private.`
   return (
     <Record
       name={sn}

@@ -1,6 +1,7 @@
 /** Status of the service in words, and its own metrics over time. */
 
 import { useRef } from 'preact/hooks'
+import { inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { Status } from '../../../api/admin/status-answer.ts'
 import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
@@ -12,7 +13,7 @@ import { lazy, PageFailure, Skeleton } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { pageTimes } from '../../text/preferences.ts'
 import { createZone } from '../../text/zone.ts'
-import { historyEveryMs, historyPresets, hoursOf, stepText } from './service-history.ts'
+import { historyEveryMs, historyPresets, hoursOf } from './service-history.ts'
 import { type StatusGroup, statusGroups } from './status-facts.ts'
 
 const everyMs = 5_000
@@ -87,8 +88,8 @@ function Shown({ history, shown }: { history: StatusHistory; shown: ShownRange }
   return (
     <>
       <p class="lead">
-        The worst of each {stepText(history.step_s)}; of rejected readings the sum. Lag is the time until QuestDB has an
-        acknowledged reading. Times are UTC.
+        The worst of each {inOneUnit(history.step_s, true)}; of rejected readings the sum. Lag is the time until QuestDB
+        has an acknowledged reading. Times are UTC.
       </p>
       <ServiceCharts history={history} shown={shown} />
     </>

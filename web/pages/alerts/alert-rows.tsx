@@ -81,9 +81,7 @@ function AlertRow({ alert, fleet, actions }: AlertRowProps) {
         </div>
         <div class="actions">
           {state === 'firing' ? <OpenActions alert={alert} name={name} times={fleet.times} actions={actions} /> : null}
-          <button type="button" class="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            History<span class="unseen"> {name}</span>
-          </button>
+          <RowButton name={name} text="History" isOpen={isOpen} onClick={() => setOpen(!isOpen)} />
         </div>
       </div>
       {isOpen ? <AlertHistory id={id} times={fleet.times} /> : null}

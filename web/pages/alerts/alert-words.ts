@@ -24,11 +24,15 @@ const alertNames = { info: 'a notice', warning: 'a warning', critical: 'a critic
 
 /** `“Temperature above 30.0 °C” on all devices sends a warning to Mail.` The condition may be a clause or a noun. */
 export function ruleSentence(rule: NewRule, quantities: Quantities, channels: readonly string[]): string {
-  const { selector, severity } = rule
-  const where = selector === null ? '' : ` on ${selectorText(selector)}`
-  const verb = channels.length === 0 ? 'shows' : 'sends'
-  const to = channels.length === 0 ? 'on the pages only' : `to ${listed(channels)}`
-  return `“${ruleText(rule, quantities)}”${where} ${verb} ${alertNames[severity]} ${to}.`
+  const [condition, alert, to] = [ruleText(rule, quantities), alertNames[rule.severity], listed(channels)]
+  const isSent = channels.length > 0
+  if (rule.selector === null) {
+    return isSent ? `“${condition}” sends ${alert} to ${to}.` : `“${condition}” shows ${alert} on the pages only.`
+  }
+  const devices = selectorText(rule.selector)
+  return isSent
+    ? `“${condition}” on ${devices} sends ${alert} to ${to}.`
+    : `“${condition}” on ${devices} shows ${alert} on the pages only.`
 }
 
 const dayNames = ['Mondays', 'Tuesdays', 'Wednesdays', 'Thursdays', 'Fridays', 'Saturdays', 'Sundays']
@@ -52,10 +56,8 @@ export interface Attempted {
 
 export function attemptText(what: string, { outcome, status, error, answer }: Attempted): string {
   if (outcome === 'written') return `${what} is ${answer}.`
-  const answered = status === null ? '' : ` (status ${status})`
-  return outcome === 'delivered'
-    ? `${what} is delivered${answered}.`
-    : `${what} is not delivered: ${error ?? `status ${status}`}.`
+  if (outcome !== 'delivered') return `${what} is not delivered: ${error ?? `status ${status}`}.`
+  return status === null ? `${what} is delivered.` : `${what} is delivered (status ${status}).`
 }
 
 type ConditionKind = Condition['kind']

@@ -1,9 +1,8 @@
 /** The alerts page: alerts, rules and channels, each section at an address. */
 
-import type { ComponentType } from 'preact'
-import { addressOf } from '../../client/address.ts'
 import { useTitle } from '../../client/tab.ts'
 import { lazy } from '../../parts/loading.tsx'
+import { type Section, SectionNav } from '../../parts/section-nav.tsx'
 import '../../parts/managed.css'
 import './alerts.css'
 import { AlertsSection } from './alerts-section.tsx'
@@ -12,7 +11,7 @@ import { DeliveriesSection } from './deliveries-section.tsx'
 import { RulesSection } from './rules-section.tsx'
 import { SilencesSection } from './silences-section.tsx'
 
-const sections: { path: string; name: string; Shown: ComponentType }[] = [
+const sections: readonly Section[] = [
   { path: '', name: 'Alerts', Shown: AlertsSection },
   { path: 'rules', name: 'Rules', Shown: RulesSection },
   { path: 'channels', name: 'Channels', Shown: ChannelsSection },
@@ -32,17 +31,7 @@ export function AlertsPage({ rest }: { rest: string }) {
   useTitle(name === 'Alerts' || section === undefined ? 'Alerts' : `${name} – Alerts`)
   return (
     <div class="managed alerts">
-      <nav class="sections" aria-label="Sections">
-        {sections.map(one => (
-          <a
-            key={one.path}
-            href={addressOf(one.path === '' ? '/alerts' : `/alerts/${one.path}`)}
-            aria-current={one === section ? 'page' : undefined}
-          >
-            {one.name}
-          </a>
-        ))}
-      </nav>
+      <SectionNav page="/alerts" sections={sections} current={section} />
       <h1>{name}</h1>
       {isEditor ? (
         <RuleEditor key={id} id={id === 'new' ? undefined : Number(id)} />

@@ -10,6 +10,8 @@ import { openEvents } from '../../client/events.ts'
 import { type AlertPage, alertChanged } from '../../client/firing.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useRefreshed, useResource } from '../../client/use-resource.ts'
+import { FilterField } from '../../parts/fields.tsx'
+import { Pager } from '../../parts/list-section.tsx'
 import { FailureBanner, Skeleton } from '../../parts/loading.tsx'
 import { severities } from '../../parts/marks.tsx'
 import { useActions } from '../../parts/use-actions.tsx'
@@ -55,7 +57,13 @@ export function AlertsSection() {
           <List title="Firing" none="No firing alerts." state={firing.state} {...lists} />
           <List title="Pending" none="" state={pending.state} {...lists} />
           <List title="Resolved" none="No resolved alerts." state={ended.state} {...lists} isByDevice={false}>
-            <Pager after={after} next={lastValue(ended.state)?.next ?? null} />
+            <Pager
+              argument="after"
+              current={after}
+              next={lastValue(ended.state)?.next ?? null}
+              firstText="Newest"
+              nextText="Older"
+            />
           </List>
         </>
       ) : null}
@@ -72,24 +80,6 @@ function ChannelNotices() {
       Notifications to <a href={addressOf('/alerts/channels')}>{name}</a>: {notice}.
     </p>
   ))
-}
-
-function Pager({ after, next }: { after: string; next: string | null }) {
-  if (after === '' && next === null) return null
-  return (
-    <div class="actions">
-      {after === '' ? null : (
-        <button type="button" class="button" onClick={() => setArguments({ after: undefined })}>
-          Newest
-        </button>
-      )}
-      {next === null ? null : (
-        <button type="button" class="button" onClick={() => setArguments({ after: next })}>
-          Older
-        </button>
-      )}
-    </div>
-  )
 }
 
 function useAlerts(given: Record<string, string>) {
@@ -185,20 +175,12 @@ function AlertFilters({ severity, device, isByDevice }: AlertFiltersProps) {
   const [text, setText] = useState(device)
   return (
     <div class="fields filters">
-      <label class="field">
-        Severity
-        <select
-          value={severity}
-          onChange={({ currentTarget }) => setArguments({ severity: currentTarget.value, after: undefined })}
-        >
-          <option value="">all</option>
-          {severities.map(one => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
-      </label>
+      <FilterField
+        label="Severity"
+        argument="severity"
+        chosen={severity}
+        choices={severities.map(one => [one, one] as const)}
+      />
       <label class="field">
         Device
         <input

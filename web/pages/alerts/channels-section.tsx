@@ -98,7 +98,7 @@ function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Ch
       attemptText(`The test of ${name}`, tested),
     )
   const enable = () =>
-    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, `${name} is ${enabled ? 'off' : 'on'}.`)
+    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, enabled ? `${name} is off.` : `${name} is on.`)
   const rotate = async () => {
     const done = `${name} has a new secret. The old one signs too for 24 hours.`
     const made = await actions.change<IssuedChannel>('POST', `/${id}/rotate`, undefined, done)

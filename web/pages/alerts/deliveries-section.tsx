@@ -4,9 +4,10 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Channel } from '../../../alerts/core/channel.ts'
 import type { Delivery, DeliveryDetails } from '../../../alerts/core/delivery.ts'
 import { countOf } from '../../../analytics/findings/value-words.ts'
-import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { addressOf, urlArguments } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useRefreshed, useResource } from '../../client/use-resource.ts'
+import { FilterField } from '../../parts/fields.tsx'
 import { ListSection } from '../../parts/list-section.tsx'
 import { FailureBanner, Skeleton } from '../../parts/loading.tsx'
 import { SeverityBadge } from '../../parts/marks.tsx'
@@ -63,34 +64,13 @@ function Filters({ channel, state }: { channel: string; state: string }) {
   if (channels === undefined) return null
   return (
     <div class="fields filters">
-      <label class="field">
-        Channel
-        <select
-          value={channel}
-          onChange={({ currentTarget }) => setArguments({ channel: currentTarget.value, after: undefined })}
-        >
-          <option value="">all</option>
-          {channels.map(({ id, name }) => (
-            <option key={id} value={String(id)}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        State
-        <select
-          value={state}
-          onChange={({ currentTarget }) => setArguments({ state: currentTarget.value, after: undefined })}
-        >
-          <option value="">all</option>
-          {Object.entries(stateNames).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <FilterField
+        label="Channel"
+        argument="channel"
+        chosen={channel}
+        choices={channels.map(({ id, name }) => [String(id), name] as const)}
+      />
+      <FilterField label="State" argument="state" chosen={state} choices={Object.entries(stateNames)} />
     </div>
   )
 }
@@ -117,9 +97,7 @@ function DeliveryRow({ delivery, actions }: { delivery: Delivery; actions: Actio
     <>
       <Record name={kind === 'test' ? 'A test' : name} facts={facts} mark={<SeverityBadge severity={severity} />}>
         <RowButton name={label} text="Send again" onClick={replay} />
-        <button type="button" class="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Attempts<span class="unseen"> {label}</span>
-        </button>
+        <RowButton name={label} text="Attempts" isOpen={isOpen} onClick={() => setOpen(!isOpen)} />
       </Record>
       {isOpen ? <Attempts id={id} count={attempts} /> : null}
     </>

@@ -41,7 +41,7 @@ export function PreviewChart({ shown, rule, fleet, window }: PreviewChartProps) 
     ofReadings,
   )
   const rows = lastValue(readings)?.rows
-  const zone = useMemo(() => createZone(times.zone), [times.zone])
+  const zone = createZone(times.zone)
   const panels = useMemo(() => {
     const firing = firingOf(shown, rule, metric ?? null, window)
     const series = metric === undefined ? [] : readingsSeries(rows ?? [], [metric], stepSeconds, () => null)

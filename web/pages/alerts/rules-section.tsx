@@ -54,7 +54,7 @@ function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quanti
     enabled ? undefined : 'off',
   ]
   const enable = () =>
-    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, `${name} is ${enabled ? 'off' : 'on'}.`)
+    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, enabled ? `${name} is off.` : `${name} is on.`)
   return (
     <Record
       name={name}

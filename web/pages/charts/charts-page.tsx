@@ -95,8 +95,8 @@ function Shown({ used, shown, timeZone }: ShownProps) {
   const { state, drawn, isLoading, stepMs } = used
   const { window, nowMs, choose, zoomTo } = shown
   const clock = shownZone(timeZone)
-  const zone = useMemo(() => createZone(clock), [clock])
-  const times = useMemo(() => createTimes(clock), [clock])
+  const zone = createZone(clock)
+  const times = createTimes(clock)
   const annotations = useLineAnnotations(drawn, window)
   const lined = useMemo(() => linePanels(drawn.filter(hasValues), stepMs), [drawn, stepMs])
   const panels = useMemo(

@@ -32,7 +32,9 @@ function differenceSentences(compared: Compared, { bias, limits_of_agreement }: 
 
 function meanSentence({ quantity, a, b }: Compared, bias: number): string {
   const isOfHours = quantity.kind === 'counter' || quantity.kind === 'rate'
-  if (isNothing(bias, quantity)) return `${a} and ${b} ${isOfHours ? 'have' : 'read'} the same on average.`
+  if (isNothing(bias, quantity)) {
+    return isOfHours ? `${a} and ${b} have the same on average.` : `${a} and ${b} read the same on average.`
+  }
   const size = measureDifference(Math.abs(bias), quantity)
   const [more, less] = quantity.unit === '%' ? ['higher', 'lower'] : ['more', 'less']
   const apart = `${size} ${bias > 0 ? more : less}`
@@ -50,10 +52,11 @@ function togetherSentences({ a, b }: Compared, stats: Agreement): string[] {
   if (verdict === null) return [`It needs more hours to say whether they go together (${r}).`]
   const areOpposite = pearson < 0 && p_value !== null && p_value <= 0.05
   if (verdict === 'no_link' && !areOpposite) return [`No clear link (${r}).`]
-  const how = areOpposite
-    ? `move against each other ${closeness(pearson)}`
-    : `rise and fall together ${closeness(pearson)}`
-  return [`The two ${how} (${r}).`, ...(isSameWay(pearson, lag_r) ? lagSentences(a, b, lag_seconds) : [])]
+  const how = closeness(pearson)
+  const sentence = areOpposite
+    ? `The two move against each other ${how} (${r}).`
+    : `The two rise and fall together ${how} (${r}).`
+  return [sentence, ...(isSameWay(pearson, lag_r) ? lagSentences(a, b, lag_seconds) : [])]
 }
 
 function lagSentences(a: string, b: string, lagSeconds: number | null): string[] {
@@ -72,8 +75,13 @@ export function directionSentences(
   const apart = `The hourly directions are ${measureDifference(mae, quantity)} apart on average.`
   if (bias === null) return ['The differences go all ways alike.', apart]
   if (isNothing(bias, quantity)) return [`${a} and ${b} point the same way on average.`, apart]
-  const turn = bias > 0 ? 'clockwise' : 'anticlockwise'
-  return [`${a} points ${measureDifference(Math.abs(bias), quantity)} ${turn} of ${b} on average.`, apart]
+  const turn = measureDifference(Math.abs(bias), quantity)
+  return [
+    bias > 0
+      ? `${a} points ${turn} clockwise of ${b} on average.`
+      : `${a} points ${turn} anticlockwise of ${b} on average.`,
+    apart,
+  ]
 }
 
 export function stateSentences({ known_seconds, same_share }: ComparedState['stats']): string[] {

@@ -1,7 +1,6 @@
 /** Two devices side by side: how they differ, and whether they go together. */
 
 import './compare.css'
-import { useMemo } from 'preact/hooks'
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { type TimeWindow, windowOf } from '../../charts/range.ts'
 import { CustomDates, Presets } from '../../charts/range-controls.tsx'
@@ -93,8 +92,8 @@ function Outcome({ state, compared, ...shown }: ComparisonState & Shown) {
 }
 
 function Compared({ comparison, names, described, preset, chosen }: ComparedMetrics & Shown) {
-  const zone = useMemo(() => createZone(shownZone(comparison.time_zone)), [comparison.time_zone])
-  const times = useMemo(() => createTimes(shownZone(comparison.time_zone)), [comparison.time_zone])
+  const zone = createZone(shownZone(comparison.time_zone))
+  const times = createTimes(shownZone(comparison.time_zone))
   const quantities = quantitiesOf(described)
   const shownNames = chooseMetrics(names, chosen)
   const air = airMetrics.map(name => ({ name, metric: comparison[name] }))

@@ -41,14 +41,25 @@ function weatherSentences(
   }
   return [
     ['Pressure at sea level', sentenceOf(sea, spread)],
-    ['Frost', sentenceOf(frost, () => hoursSentence(frost, `It was below ${measure(0, temperature)}`))],
-    ['Dew', sentenceOf(dew, () => hoursSentence(dew, 'The air was almost at its dew point'))],
+    [
+      'Frost',
+      sentenceOf(frost, () =>
+        hoursSentence(frost, (part, total) => `It was below ${measure(0, temperature)} in ${part} of ${total}.`),
+      ),
+    ],
+    [
+      'Dew',
+      sentenceOf(dew, () =>
+        hoursSentence(dew, (part, total) => `The air was almost at its dew point in ${part} of ${total}.`),
+      ),
+    ],
     ['Degree days', sentenceOf(degree_days, kelvinDays)],
   ]
 }
 
 function indoorSentences({ temperature, humidity, mould }: Totals<'indoor'>, of: Quantities): FigureSentence[] {
-  const atWall = 'The coldest corner of an outer wall had a humidity of 80\u202f% or more'
+  const atWall = (part: string, total: string) =>
+    `The coldest corner of an outer wall had a humidity of 80\u202f% or more in ${part} of ${total}.`
   return [
     ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, of.of('temperature')))],
     ['Humidity', sentenceOf(humidity, () => bandSentence(humidity, of.of('humidity')))],
@@ -79,7 +90,12 @@ function greenhouseSentences({ vapour_pressure_deficit: deficit, leaf_dew }: Tot
   const ofDeficit = () => `It was ${measure(deficit.mean ?? 0, kPa)} on average. ${bandSentence(deficit, kPa)}`
   return [
     ['Vapour-pressure deficit', sentenceOf(deficit, ofDeficit)],
-    ['Dew on leaves', sentenceOf(leaf_dew, () => hoursSentence(leaf_dew, 'Leaves were at their dew point'))],
+    [
+      'Dew on leaves',
+      sentenceOf(leaf_dew, () =>
+        hoursSentence(leaf_dew, (part, total) => `Leaves were at their dew point in ${part} of ${total}.`),
+      ),
+    ],
   ]
 }
 
@@ -90,9 +106,11 @@ function sentenceOf({ reason }: { readonly reason: string | null }, textOf: () =
 }
 
 /** `It was below 0 °C in 24 of 274 hours.` */
-function hoursSentence(figure: { hours: number | null; observed_hours: number }, what: string): string {
-  const { hours, observed_hours } = figure
-  return `${what} in ${partText(hours ?? 0)} of ${totalText(observed_hours)}.`
+function hoursSentence(
+  { hours, observed_hours }: { hours: number | null; observed_hours: number },
+  sentence: (part: string, total: string) => string,
+): string {
+  return sentence(partText(hours ?? 0), totalText(observed_hours))
 }
 
 function bandSentence(
@@ -103,15 +121,14 @@ function bandSentence(
     const [mean, min, max] = [spread.mean ?? 0, spread.min ?? 0, spread.max ?? 0].map(one => measure(one, quantity))
     return `It was ${mean} on average, ${min} to ${max}. Excursions need limits: this device has none.`
   }
-  const [under, over] = [`below ${measure(below, quantity)}`, `above ${measure(above, quantity)}`]
-  const [hoursUnder, hoursOver] = [hours_below ?? 0, hours_above ?? 0]
+  const [low, high] = [measure(below, quantity), measure(above, quantity)]
+  const [under, over] = [partText(hours_below ?? 0), partText(hours_above ?? 0)]
   const total = totalText(observed_hours)
-  if (hoursUnder > 0 && hoursOver > 0) {
-    return `It was ${under} in ${partText(hoursUnder)} and ${over} in ${partText(hoursOver)} of ${total}.`
-  }
-  if (hoursUnder === 0 && hoursOver === 0) return `In ${total}, it was never ${under} or ${over}.`
-  const [beyond, never] = hoursUnder > 0 ? [under, over] : [over, under]
-  return `It was ${beyond} in ${partText(hoursUnder + hoursOver)} of ${total}, and never ${never}.`
+  const [isUnder, isOver] = [(hours_below ?? 0) > 0, (hours_above ?? 0) > 0]
+  if (isUnder && isOver) return `It was below ${low} in ${under} and above ${high} in ${over} of ${total}.`
+  if (isUnder) return `It was below ${low} in ${under} of ${total}, and never above ${high}.`
+  if (isOver) return `It was above ${high} in ${over} of ${total}, and never below ${low}.`
+  return `In ${total}, it was never below ${low} or above ${high}.`
 }
 
 /** A smaller value is shown in minutes, since it does not round to an hour. */

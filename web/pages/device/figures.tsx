@@ -11,6 +11,7 @@ import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { Folded } from '../../parts/folded.tsx'
 import { FailureBanner, Skeleton } from '../../parts/loading.tsx'
+import { Definitions } from '../../parts/record.tsx'
 import { compassPoints } from '../../text/kind-words.ts'
 import { percent } from '../../text/phrases.ts'
 import { nameWithin, type Quantities, type Quantity } from '../../text/quantities.ts'
@@ -182,16 +183,7 @@ function Figures({ of, timeZone, quantities, query }: FiguresProps) {
     <>
       <FailureBanner state={state} timeText={createTimes(timeZone).time} />
       {state.kind === 'loading' ? <Skeleton name="The figures are loading" rows={4} /> : null}
-      {figures === undefined ? null : (
-        <dl class="figures">
-          {domainSentences(figures, quantities).map(([name, sentence]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{sentence}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {figures === undefined ? null : <Definitions class="figures" entries={domainSentences(figures, quantities)} />}
       <p>
         <a href={addressOf('/docs/statistics#figures-by-profile')}>How they are computed</a>
       </p>

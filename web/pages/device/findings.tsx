@@ -128,7 +128,7 @@ function AnomaliesPage({ after, ...props }: AnomaliesProps & { after?: string })
 
 function List({ page, quantities }: { page: Page; quantities: Quantities }) {
   const { anomalies, time_zone, metrics } = page
-  const zone = useMemo(() => createZone(time_zone), [time_zone])
+  const zone = createZone(time_zone)
   const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs
   const words = pageWords(describedBy(quantities, metrics), createTimes(shownZone(time_zone)), nowMs)
   return (

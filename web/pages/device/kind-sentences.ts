@@ -37,14 +37,22 @@ const daySeconds = 86_400
 function counterSentences(figures: WindowOf<'counter'>, quantity: Quantity, during: string): string[] {
   const { increase, increase_per_day, span_seconds, resets, resets_total } = figures
   if (increase === null) return [`There is only one value ${during}, so its increase is not known.`]
+  const grown = measureDifference(increase, quantity)
   const isLong = increase_per_day !== null && span_seconds >= daySeconds
-  const perDay = isLong ? `, ${measureDifference(increase_per_day, quantity)} a day` : ''
-  const sentences = [`${quantity.name} has grown by ${measureDifference(increase, quantity)} ${during}${perDay}.`]
+  const sentences = [
+    isLong
+      ? `${quantity.name} has grown by ${grown} ${during}, ${measureDifference(increase_per_day, quantity)} a day.`
+      : `${quantity.name} has grown by ${grown} ${during}.`,
+  ]
   const [last] = resets
   if (last !== undefined) {
-    const times = resets_total === 1 ? 'once' : `${countOf(resets_total, 'time')}, the last time`
-    const between = `between ${localMinuteText(last.after)} and ${endText(last.after, last.until)}`
-    sentences.push(`It started again ${times} ${between}, after ${measure(last.value_before, quantity)}.`)
+    const [from, to] = [localMinuteText(last.after), endText(last.after, last.until)]
+    const total = measure(last.value_before, quantity)
+    sentences.push(
+      resets_total === 1
+        ? `It started again once between ${from} and ${to}, after ${total}.`
+        : `It started again ${countOf(resets_total, 'time')}, the last time between ${from} and ${to}, after ${total}.`,
+    )
   }
   return sentences
 }
@@ -62,12 +70,16 @@ function rateSentences(
   const { sum, coverage, greatest_hour } = figures
   if (sum === null) return [`There is no value ${during}.`]
   const isPart = !isTruncated && coverage !== null && coverage < 0.995
-  const part = isPart ? `, from ${percent(coverage)} of the expected values` : ''
-  const sentences = [`${quantity.name} sums up to ${measureDifference(sum, quantity)} ${during}${part}.`]
+  const total = measureDifference(sum, quantity)
+  const sentences = [
+    isPart
+      ? `${quantity.name} sums up to ${total} ${during}, from ${percent(coverage)} of the expected values.`
+      : `${quantity.name} sums up to ${total} ${during}.`,
+  ]
   if (greatest_hour !== null && greatest_hour.sum > 0) {
     const { start, end } = greatest_hour
-    const span = `from ${localMinuteText(start)} to ${endText(start, end)}`
-    sentences.push(`The most in an hour was ${measureDifference(greatest_hour.sum, quantity)}, ${span}.`)
+    const most = measureDifference(greatest_hour.sum, quantity)
+    sentences.push(`The most in an hour was ${most}, from ${localMinuteText(start)} to ${endText(start, end)}.`)
   }
   return sentences
 }
@@ -79,8 +91,8 @@ function directionSentences(figures: WindowOf<'direction'>, quantity: Quantity):
     sentences.push(`${quantity.name} has no mean: its values cancel out.`)
   } else {
     const mean = directionText(mean_degrees, quantity.decimals)
-    const length = `resultant length ${decimalText(resultant_length, 2)}`
-    sentences.push(`On average ${nameWithin(quantity)} is ${mean}, ${spreadWords(resultant_length)} (${length}).`)
+    const spread = `${spreadWords(resultant_length)} (resultant length ${decimalText(resultant_length, 2)})`
+    sentences.push(`On average ${nameWithin(quantity)} is ${mean}, ${spread}.`)
   }
   const most = Math.max(...rose.sector_counts)
   const point = compassPoints[rose.sector_counts.indexOf(most)]
@@ -122,10 +134,12 @@ function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: 
   // The last change may be older than the window.
   if (last_change === null || changes === 0) sentences.push('It has not changed.')
   else {
-    const { at, from, to } = last_change
-    const last = `from ${stateInWords(from, ofSwitch)} to ${stateInWords(to, ofSwitch)} on ${localMinuteText(at)}`
+    const [from, to] = [stateInWords(last_change.from, ofSwitch), stateInWords(last_change.to, ofSwitch)]
+    const at = localMinuteText(last_change.at)
     sentences.push(
-      changes === 1 ? `It changed once, ${last}.` : `It changed ${countOf(changes, 'time')}, last ${last}.`,
+      changes === 1
+        ? `It changed once, from ${from} to ${to} on ${at}.`
+        : `It changed ${countOf(changes, 'time')}, last from ${from} to ${to} on ${at}.`,
     )
   }
   return sentences

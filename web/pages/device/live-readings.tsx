@@ -52,10 +52,10 @@ interface LiveReadingsProps {
 
 export function LiveReadings(props: LiveReadingsProps) {
   const { of, timeZone, states, latest, detail, stats, past, normal, quantities, metrics, children } = props
-  const zone = useMemo(() => createZone(timeZone), [timeZone])
+  const zone = createZone(timeZone)
   const clock = shownZone(timeZone)
-  const shownClock = useMemo(() => createZone(clock), [clock])
-  const times = useMemo(() => createTimes(clock), [clock])
+  const shownClock = createZone(clock)
+  const times = createTimes(clock)
   const live = useLiveReadings(of)
   const shown = useRange(readingPresets)
   const expectedSeconds = stats?.freshness.expected_interval_seconds ?? null

@@ -52,9 +52,15 @@ function isOwingToDay({ pearson, r_deseasonalised }: Pair): boolean {
 export function pairSentence({ a, b, pearson, lag_seconds, lag_r }: Pair, quantities: Quantities): string {
   if (pearson === null) return ''
   const [nameOfA, nameOfB] = [nameWithin(quantities.of(a)), nameWithin(quantities.of(b))]
-  const how = pearson > 0 ? 'rise and fall together' : 'move against each other'
-  const lag = isSameWay(pearson, lag_r) ? lagText(nameOfA, nameOfB, lag_seconds) : ''
-  return `${capitalised(nameOfA)} and ${nameOfB} ${how} ${closeness(pearson)}${lag}.`
+  const both = `${capitalised(nameOfA)} and ${nameOfB}`
+  const how = closeness(pearson)
+  if (!isSameWay(pearson, lag_r) || lag_seconds === null || lag_seconds === 0) {
+    return pearson > 0 ? `${both} rise and fall together ${how}.` : `${both} move against each other ${how}.`
+  }
+  const [later, lag] = [lag_seconds > 0 ? nameOfB : nameOfA, duration(Math.abs(lag_seconds))]
+  return pearson > 0
+    ? `${both} rise and fall together ${how}; ${later} follows by ${lag}.`
+    : `${both} move against each other ${how}; ${later} follows by ${lag}.`
 }
 
 /** Undefined where nothing shares the day alone. */
@@ -67,9 +73,4 @@ export function dayPairsSentence(names: readonly string[], quantities: Quantitie
 export function noLinkSentence(pairs: readonly Pick<Pair, 'reason'>[]): string {
   const isUnknown = pairs.some(({ reason }) => reason === 'too_few_independent')
   return isUnknown ? 'No clear link (too few independent hours).' : 'No clear link.'
-}
-
-function lagText(nameOfA: string, nameOfB: string, lagSeconds: number | null): string {
-  if (lagSeconds === null || lagSeconds === 0) return ''
-  return `; ${lagSeconds > 0 ? nameOfB : nameOfA} follows by ${duration(Math.abs(lagSeconds))}`
 }

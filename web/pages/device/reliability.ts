@@ -21,7 +21,8 @@ export function reliabilitySentences(
   }
   const since = month.truncated ? 'since its oldest reading' : 'in the last 30\u202fdays'
   const interval = intervalText(expected_interval_seconds)
-  const pace = `It reports ${cadence === 'regular' ? 'every' : 'about every'} ${interval.replace(/^1 (\w+)$/, '$1')}.`
+  const every = interval.replace(/^1 (\w+)$/, '$1')
+  const pace = cadence === 'regular' ? `It reports every ${every}.` : `It reports about every ${every}.`
   return [pace, shareSentence(month, since), gapSentence(month)].filter(sentence => sentence !== '')
 }
 

@@ -78,13 +78,12 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
   })
   const [first, ...others] = found
   if (first === undefined) return [`${quantity.name} shows no regular cycle.`]
+  const [cycle, size] = [`${quantity.name} has a cycle of ${period(first)}`, swing(first.amplitude, quantity)]
   // Found by its days, it is hardly seen in the whole variance.
-  const explained =
-    isDaily(first) && first.snr < snrMin && day !== null
-      ? `${percent(day.share)} of the variance within a day`
-      : `${percent(first.power)} of the variance`
   const sentences = [
-    `${quantity.name} has a cycle of ${period(first)}: it explains ${explained}, and swings by ${swing(first.amplitude, quantity)} either way.`,
+    isDaily(first) && first.snr < snrMin && day !== null
+      ? `${cycle}: it explains ${percent(day.share)} of the variance within a day, and swings by ${size} either way.`
+      : `${cycle}: it explains ${percent(first.power)} of the variance, and swings by ${size} either way.`,
   ]
   const isClear = Math.max(first.power, day?.share ?? 0) >= dayShareMin
   if (isDaily(first) && isClear && peak_hour !== null && trough_hour !== null) {
@@ -93,8 +92,8 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
   const smaller = others.filter(peak => !isOfWeek(peak, found))
   if (smaller.length < others.length) sentences.push('Its days differ over the week.')
   if (smaller.length > 0) {
-    const texts = smaller.map(peak => `${period(peak)} (${percent(peak.power)})`)
-    sentences.push(`${smaller.length === 1 ? 'A smaller cycle is' : 'Smaller cycles are'} of ${listed(texts)}.`)
+    const texts = listed(smaller.map(peak => `${period(peak)} (${percent(peak.power)})`))
+    sentences.push(smaller.length === 1 ? `A smaller cycle is of ${texts}.` : `Smaller cycles are of ${texts}.`)
   }
   return sentences
 }
@@ -163,7 +162,7 @@ function trendSentences(quantity: Quantity, { status, slope_per_day, slope_ci95,
   const rate = `${differenceText(slope, quantity)} a day`
   const interval = `95\u202f% interval ${from} to ${to}`
   if (trend.direction === 'none') return [`There is no clear trend (${rate}, ${interval}).`]
-  return [`It is ${trend.direction} by ${rate} (${interval}).`]
+  return [isFalling ? `It is falling by ${rate} (${interval}).` : `It is rising by ${rate} (${interval}).`]
 }
 
 const nameOfTest = {

@@ -136,6 +136,6 @@ function Minute({ atMs, times }: { atMs: number; times: Times }) {
 function neighboursText({ tag, silent, reporting }: NonNullable<DeviceContact['neighbours']>): string {
   const total = silent + reporting
   if (total === 0) return ''
-  const place = tag === null ? 'in the fleet' : `with ${tag}`
-  return `${countText(silent)} of ${countText(total)} ${place} silent`
+  const [part, all] = [countText(silent), countText(total)]
+  return tag === null ? `${part} of ${all} in the fleet silent` : `${part} of ${all} with ${tag} silent`
 }

@@ -77,8 +77,8 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
   const counts = fleet.counts.value
   const silent = counts?.silent ?? 0
   const answer = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
-  const times = useMemo(() => createTimes(shownZone(answer?.time_zone ?? 'UTC')), [answer?.time_zone])
-  const zone = useMemo(() => createZone(answer?.time_zone ?? 'UTC'), [answer?.time_zone])
+  const times = createTimes(shownZone(answer?.time_zone ?? 'UTC'))
+  const zone = createZone(answer?.time_zone ?? 'UTC')
   useTitle('Fleet')
   useTitleNotice(titleNotice(state, silent))
   useEffect(() => showSilent(state.kind === 'ready' ? silent : undefined), [state.kind, silent])

@@ -157,7 +157,9 @@ function List({ title, note, entries, total, asOf }: ListProps) {
           <button type="button" class="button" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
             {isWhole
               ? `Show the first ${entriesShort}`
-              : `Show ${unsent > 0 ? 'the first' : 'all'} ${countText(entries.length)}`}
+              : unsent > 0
+                ? `Show the first ${countText(entries.length)}`
+                : `Show all ${countText(entries.length)}`}
           </button>
         ) : null}
       </details>

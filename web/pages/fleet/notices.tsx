@@ -41,19 +41,19 @@ export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) 
   return (
     <Banner kind="note" onDismiss={() => setChanges(undefined)}>
       Since your last visit ({times.dateTime(changes.sinceMs)}):{' '}
-      <Group names={changes.becameSilent} what="became silent" />
+      <Group names={changes.becameSilent} text={devices => `${devices} became silent`} />
       {changes.becameSilent.length > 0 && changes.cameBack.length > 0 ? '; ' : null}
-      <Group names={changes.cameBack} what="came back" />.
+      <Group names={changes.cameBack} text={devices => `${devices} came back`} />.
     </Banner>
   )
 }
 
-function Group({ names, what }: { names: readonly string[]; what: string }) {
+function Group({ names, text }: { names: readonly string[]; text: (devices: string) => string }) {
   if (names.length === 0) return null
   const more = names.length - namesShown
   return (
     <>
-      {countOf(names.length, 'device')} {what} (
+      {text(countOf(names.length, 'device'))} (
       {names.slice(0, namesShown).map((name, index) => (
         <span key={name}>
           {index === 0 ? '' : ', '}

@@ -12,6 +12,7 @@ import { lastValue, type ResourceState } from '../../client/resource-state.ts'
 import { useTitle } from '../../client/tab.ts'
 import { useKept, useResource, useRested } from '../../client/use-resource.ts'
 import { StateBadge } from '../../parts/marks.tsx'
+import { Definitions } from '../../parts/record.tsx'
 import { listed } from '../../text/phrases.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import { type Measured, measuredStation } from '../device/answers.ts'
@@ -49,16 +50,7 @@ function Head({ sn, latest, about }: HeadProps) {
         {latest === undefined ? null : <StateBadge state={latest.state} />}
         {place === '' ? null : <p class="place">{place}</p>}
       </div>
-      {about === undefined ? null : (
-        <dl class="station-facts">
-          {stationFacts(about).map(({ name, text }) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{text}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {about === undefined ? null : <Definitions class="station-facts" entries={stationFacts(about)} />}
     </>
   )
 }
@@ -118,22 +110,14 @@ function stationPlace({ city, country, location }: PublicStation): string {
   return [town, location ?? ''].filter(text => text !== '').join(': ')
 }
 
-interface StationFact {
-  readonly name: string
-  readonly text: string
-}
-
-function stationFacts(station: PublicStation): StationFact[] {
+function stationFacts(station: PublicStation): [name: string, text: string][] {
   const { model, outdoors, latitude, longitude, timezone } = station
-  return [
-    { name: 'Model', text: model },
-    ...(outdoors === null ? [] : [{ name: 'Place', text: outdoors ? 'outdoors' : 'indoors' }]),
-    ...(latitude === null || longitude === null
-      ? []
-      : [{ name: 'Coordinates', text: coordinates(latitude, longitude) }]),
-    { name: 'Time zone', text: timezone },
-    { name: 'Shown to', text: station.private ? 'its owner and administrators' : 'everybody who may read here' },
-  ]
+  const facts: [string, string][] = [['Model', model]]
+  if (outdoors !== null) facts.push(['Place', outdoors ? 'outdoors' : 'indoors'])
+  if (latitude !== null && longitude !== null) facts.push(['Coordinates', coordinates(latitude, longitude)])
+  facts.push(['Time zone', timezone])
+  facts.push(['Shown to', station.private ? 'its owner and administrators' : 'everybody who may read here'])
+  return facts
 }
 
 /** `28.6257° N, 77.2090° E`, to some ten metres. */
