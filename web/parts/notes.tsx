@@ -1,4 +1,4 @@
-/** Notes where the units or the zone of the person differ from those of an answer or a file. */
+/** Notes where the person has chosen other units or another zone than an answer or a file has. */
 
 import { preferences, shownZone } from '../text/preferences.ts'
 
