@@ -3,8 +3,7 @@
 import { signal } from '@preact/signals'
 import { type Preferences, preferences } from '../text/preferences.ts'
 import { addressOf } from './address.ts'
-import { browserStorage } from './browser-storage.ts'
-import { choicesIn, readStored, writeStored } from './preferences-storage.ts'
+import { browserStorage, choicesIn, readStored, writeStored } from './browser-storage.ts'
 import { readJson } from './read-json.ts'
 import { isSignedIn, type Session, visitor, visitorIn } from './session.ts'
 

@@ -5,7 +5,7 @@ import t from 'tap'
 import * as account from '../../../auth/accounts/preference-values.ts'
 import type { MetricDescription } from '../../../query/shapes/kinds.ts'
 import { conversion, signOf } from '../../../store/metrics/units.ts'
-import { readStored, writeStored } from '../../../web/client/preferences-storage.ts'
+import { readStored, writeStored } from '../../../web/client/browser-storage.ts'
 import { noValue } from '../../../web/text/phrases.ts'
 import { noPreferences, type Preferences, preferences, shownZone, timeText } from '../../../web/text/preferences.ts'
 import {

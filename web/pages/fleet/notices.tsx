@@ -3,7 +3,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { countOf } from '../../../analytics/findings/value-words.ts'
 import { addressOf } from '../../client/address.ts'
-import { browserStorage } from '../../client/browser-storage.ts'
+import { browserStorage, readItem, writeItem } from '../../client/browser-storage.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
@@ -68,14 +68,14 @@ function Group({ names, text }: { names: readonly string[]; text: (devices: stri
 const storageKey = 'barograph.first-rules'
 
 export function FirstRules() {
-  const [isDismissed, setDismissed] = useState(readDismissed)
+  const [isDismissed, setDismissed] = useState(() => readItem(browserStorage, storageKey) !== undefined)
   const isAsked = isSignedIn.value && !isDismissed
   const rules = lastValue(
     useResource<{ rules: unknown[] }>(isAsked ? addressOf('/api/alert-rules?limit=1') : undefined),
   )
   if (!isAsked || rules === undefined || rules.rules.length > 0) return null
   const dismiss = () => {
-    writeDismissed()
+    writeItem(browserStorage, storageKey, 'dismissed')
     setDismissed(true)
   }
   return (
@@ -90,23 +90,6 @@ export function FirstRules() {
       </p>
     </Banner>
   )
-}
-
-/** Where the browser stores nothing, the hint returns with the next visit. */
-function readDismissed(): boolean {
-  try {
-    return browserStorage().getItem(storageKey) !== null
-  } catch {
-    return false
-  }
-}
-
-function writeDismissed(): void {
-  try {
-    browserStorage().setItem(storageKey, 'dismissed')
-  } catch {
-    // It ends with the page.
-  }
 }
 
 export function EmptyFleet() {

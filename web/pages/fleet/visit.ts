@@ -1,7 +1,7 @@
 /** Devices that became silent or returned since the last visit. */
 
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
-import type { BrowserStorage } from '../../client/browser-storage.ts'
+import { type BrowserStorage, readFields, writeItem } from '../../client/browser-storage.ts'
 
 export interface Visit {
   /** Epoch milliseconds, of the service. */
@@ -37,20 +37,10 @@ export function visitOf(devices: readonly FleetDevice[], atMs: number): Visit {
 
 /** Undefined on the first visit, and where the browser stores nothing. */
 export function readVisit(storage: BrowserStorage): Visit | undefined {
-  try {
-    const stored: unknown = JSON.parse(storage().getItem(storageKey) ?? 'null')
-    const { atMs, silent } = (stored ?? {}) as Partial<Visit>
-    if (typeof atMs !== 'number' || !Array.isArray(silent)) return undefined
-    return { atMs, silent: silent.map(String) }
-  } catch {
-    return undefined
-  }
+  const { atMs, silent } = readFields(storage, storageKey)
+  return typeof atMs === 'number' && Array.isArray(silent) ? { atMs, silent: silent.map(String) } : undefined
 }
 
 export function writeVisit(storage: BrowserStorage, visit: Visit): void {
-  try {
-    storage().setItem(storageKey, JSON.stringify(visit))
-  } catch {
-    // Full, or forbidden: the next visit is a first one.
-  }
+  writeItem(storage, storageKey, JSON.stringify(visit))
 }
