@@ -1,6 +1,5 @@
-/** The devices that are chosen for a change of many, and the texts about it. */
+/** Texts about a change of many devices, and their new passwords as CSV. */
 
-import { useMemo, useState } from 'preact/hooks'
 import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { IssuedPassword } from '../../auth/devices/device.ts'
 
@@ -58,33 +57,6 @@ const doneTexts: Readonly<Record<BulkAction, (devices: string) => string>> = {
 export function resultText(action: BulkAction, done: number, failed: number): string {
   const text = doneTexts[action](countOf(done, 'device'))
   return failed === 0 ? text : `${text} Not done for ${countOf(failed, 'device')}:`
-}
-
-export interface Selection {
-  readonly names: ReadonlySet<string>
-  toggle(name: string): void
-}
-
-interface Selected {
-  names: ReadonlySet<string>
-  /** The list's filter at the time of the selection. */
-  of: string
-}
-
-const none: ReadonlySet<string> = new Set()
-
-/** `of`: the list's filter. Undefined: nothing is being selected. */
-export function useSelection(of: string) {
-  const [selected, setSelected] = useState<Selected>()
-  const selection = useMemo((): Selection | undefined => {
-    if (selected === undefined) return undefined
-    const names = selected.of === of ? selected.names : none
-    const toggle = (name: string) =>
-      setSelected(before => ({ names: toggled(before?.of === of ? before.names : none, name), of }))
-    return { names, toggle }
-  }, [selected, of])
-  const select = (names: ReadonlySet<string> | undefined) => setSelected(names && { names, of })
-  return { selection, select }
 }
 
 export function passwordsCsv(issued: readonly IssuedPassword[]): string {
