@@ -5,8 +5,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { networkOf } from '../store/limits/networks.ts'
-import { oneProcess, sharedRate } from '../store/limits/shared-rate.ts'
-import { type Bucket, TokenBuckets } from '../store/limits/token-buckets.ts'
+import { type Bucket, oneProcess, sharedRate, TokenBuckets } from '../store/limits/token-buckets.ts'
 
 export interface AuthRateLimit {
   /** Counts a failed attempt; true if the address is above the limit. */

@@ -1,8 +1,18 @@
 /** Requests of `bench/air-quality.ts`, as API paths and as the best plain SQL for the same rows. */
 
+import { connect } from 'node:net'
+import { median, quantile } from 'simple-statistics'
 import { pointId } from '../query/points/point-id.ts'
+import { createPointTexts, writePoints } from '../query/points/point-texts.ts'
+import type { SliceQuery } from '../query/points/points-queries.ts'
+import { createPointsSource } from '../query/points/points-source.ts'
+import { pointsTasks } from '../query/points/points-tasks.ts'
+import type { RunningMeans } from '../query/points/running-means.ts'
+import { createPgConnection } from '../store/questdb/client/questdb-pg.ts'
 import { pointsTable } from '../store/tables.ts'
-import type { BenchStation } from './air-quality-server.ts'
+import type { AirQualityServer, BenchStation } from './air-quality-server.ts'
+import type { Bounds } from './bounds.ts'
+import { type Hooks, round } from './measure.ts'
 
 /** A reading a minute of each series, from `startUs` on. */
 interface Setting {
@@ -119,4 +129,122 @@ function numberOf(series: BenchStation['series']): number {
 
 function isoOf(timeUs: number): string {
   return new Date(timeUs / 1000).toISOString().slice(0, 19)
+}
+
+/** One connection to an HTTP server that asks for one resource after the other, with little work of its own. */
+export interface HttpConnection {
+  /** Resolves with the body. Rejects unless the status is 200. */
+  get(path: string): Promise<Buffer>
+  close(): void
+}
+
+const headerEnd = Buffer.from('\r\n\r\n')
+
+/** Supports responses with a Content-Length only. */
+export function openHttpConnection(port: number, authorization: string): HttpConnection {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  let waiting: { resolve(body: Buffer): void; reject(error: Error): void } | undefined
+  let chunks: Buffer[] = []
+  socket.on('data', chunk => {
+    chunks.push(chunk)
+    const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks)
+    chunks = [bytes]
+    const start = bytes.indexOf(headerEnd) + headerEnd.length
+    if (start < headerEnd.length) return
+    const head = bytes.toString('latin1', 0, start)
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1])
+    if (bytes.length < start + length) return
+    chunks = []
+    const body = bytes.subarray(start)
+    if (head.startsWith('HTTP/1.1 200 ')) waiting?.resolve(body)
+    else waiting?.reject(new Error(`${head}${body}`))
+  })
+  socket.on('error', error => waiting?.reject(error))
+  socket.on('close', () => waiting?.reject(new Error('the connection was closed')))
+
+  return {
+    get: path =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: ${authorization}\r\n\r\n`)
+      }),
+    close: () => void socket.destroy(),
+  }
+}
+
+interface MeansSetting {
+  fromUs: number
+  toUs: number
+  /** Per station. */
+  rows: number
+  samples: number
+}
+
+const addedMax = 1.5
+const warmups = 50
+const timeZone = 'Asia/Kolkata'
+const rowsMax = 100_000
+const pages = [50, 1_000, 10_000]
+const noMeans: RunningMeans = { at: () => [Number.NaN, Number.NaN, Number.NaN] }
+
+/**
+ * The cost of running means: the service's query with the rows of the hour before, against the same query without
+ * means. The two alternate in this process.
+ */
+export async function measureMeans(
+  hooks: Hooks,
+  bounds: Bounds,
+  { questdb, stations }: AirQualityServer,
+  setting: MeansSetting,
+): Promise<void> {
+  const connection = createPgConnection(questdb.pg, { connectTimeoutMs: 5_000, statementTimeoutMs: 60_000 })
+  hooks.teardown(connection.close)
+  const context = { source: createPointsSource(connection), rowsMax, signal: new AbortController().signal }
+
+  /** The same page without means. */
+  async function readPlain({ station, offset, count, format, direction: _, total: __, ...range }: SliceQuery) {
+    const beside = range.series.length - 1
+    const places = [Math.max(0, offset - beside), offset + count + beside] as const
+    const asked = { ...range, places, rowsMax, rowsExpected: count + 2 * beside }
+    writePoints(format, station, await context.source.rows(asked, context.signal), createPointTexts(timeZone), noMeans)
+  }
+
+  for (const count of pages.filter(rows => rows <= setting.rows / 4)) {
+    const withMeans: number[] = []
+    const plain: number[] = []
+    for (let sample = -warmups; sample < setting.samples; sample++) {
+      const query = queryOf(stations[(sample + warmups) % stations.length] as BenchStation, count, setting)
+      const startedMs = performance.now()
+      await pointsTasks.slice(query, context)
+      const betweenMs = performance.now()
+      await readPlain(query)
+      if (sample < 0) continue
+      withMeans.push(betweenMs - startedMs)
+      plain.push(performance.now() - betweenMs)
+    }
+    const [ours, yardstick] = [median(withMeans), median(plain)]
+    bounds.atMost(`a page of ${count} with running means, times without, p50`, ours / yardstick, addedMax, {
+      p50Ms: round(ours),
+      p95Ms: round(quantile(withMeans, 0.95)),
+      yardstickMs: round(yardstick),
+      samples: setting.samples,
+    })
+  }
+}
+
+/** A query in the middle of all points. */
+function queryOf({ sn, series }: BenchStation, count: number, { fromUs, toUs, rows }: MeansSetting): SliceQuery {
+  const list = Object.entries(series).map(([parameter, number]) => ({ parameter, number }))
+  return {
+    station: { sn, timeZone, series: list },
+    series: list.map(({ number }) => number),
+    fromUs,
+    toUs,
+    parts: [],
+    direction: 'asc',
+    offset: Math.floor(rows / 4),
+    count,
+    total: rows,
+    format: 'json',
+  }
 }

@@ -19,11 +19,16 @@ import { createRandom } from '../cli/demo/noise.ts'
 import { pointId } from '../query/points/point-id.ts'
 import { pointsTable } from '../store/tables.ts'
 import { measureIngest } from './air-quality-ingest.ts'
-import { type Kind, kindsOf, minuteUs } from './air-quality-lists.ts'
-import { measureMeans } from './air-quality-means.ts'
+import {
+  type HttpConnection,
+  type Kind,
+  kindsOf,
+  measureMeans,
+  minuteUs,
+  openHttpConnection,
+} from './air-quality-lists.ts'
 import type { AirQualityServer, BenchStation } from './air-quality-server.ts'
 import { createBounds } from './bounds.ts'
-import { type HttpConnection, openHttpConnection } from './http-connection.ts'
 import { createHooks, hardware, ratios, round, sleep, spread, startProcess, stopProcess } from './measure.ts'
 
 const stationCount = Number(process.argv[2] ?? 20)

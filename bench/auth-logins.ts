@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2'
 import { median } from 'simple-statistics'
-import type { AuthPlan } from './auth-plan.ts'
+import type { AuthPlan } from './auth-parts.ts'
 import type { LoginOrder, LoginResult } from './login-load.ts'
 import { assertAllTaken, ratios, runLoad, spread, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'

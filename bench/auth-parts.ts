@@ -1,5 +1,6 @@
 /** The account parts on a database, for the processes of `bench/auth.ts` and `auth-server.ts`. */
 
+import type { ChildProcess } from 'node:child_process'
 import type pg from 'pg'
 import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
@@ -9,10 +10,12 @@ import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-
 import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
 import { openStations } from '../auth/stations/stations.ts'
 import { silentLog } from '../test/support/databases.ts'
+import type { Bounds } from './bounds.ts'
+import type { Hooks } from './measure.ts'
 
 export const sessionSecret = 's'.repeat(64)
 
-export interface AuthParts {
+interface AuthParts {
   accounts: Accounts
   codec: SessionCodec
   /** Each with nothing in its cache. */
@@ -46,4 +49,15 @@ export async function openAuthParts(pool: pg.Pool): Promise<AuthParts> {
       await devices.close()
     },
   }
+}
+
+/** Shared parts of `bench/auth.ts`. */
+export interface AuthPlan {
+  hooks: Hooks
+  bounds: Bounds
+  generator: ChildProcess
+  connections: number
+  pairs: number
+  /** The duration of each measurement under load. */
+  seconds: number
 }

@@ -7,8 +7,13 @@ import { median } from 'simple-statistics'
 import type { Bounds } from './bounds.ts'
 import { addKeys } from './bulk-load.ts'
 import type { CostOptions } from './cluster-costs.ts'
-import { bulkConnectionCount, createBulkSend, createSingleSend, type Send } from './cluster-sends.ts'
-import type { ClusterServices } from './cluster-services.ts'
+import {
+  bulkConnectionCount,
+  type ClusterServices,
+  createBulkSend,
+  createSingleSend,
+  type Send,
+} from './cluster-services.ts'
 import type { BenchKafka } from './kafka-brokers.ts'
 import { type Hooks, round, sleep, spread } from './measure.ts'
 import { deviceName } from './service.ts'

@@ -6,12 +6,15 @@ import { topicsOf } from '../ingest/kafka/topic-names.ts'
 import { silentLog } from '../test/support/databases.ts'
 import { until } from '../test/support/processes.ts'
 import { type Service, startService } from '../test/support/service.ts'
+import { bodiesOf, bulkTargetOf, postAll } from './bulk-load.ts'
+import type { FleetPlan } from './fleet.ts'
+import { type BulkFormat, bulkFormats } from './ingest-formats.ts'
 import { type BenchKafka, kafkaSettings } from './kafka-brokers.ts'
-import type { Hooks } from './measure.ts'
+import { assertAllTaken, type Hooks, runLoad, startProcess, stopProcess } from './measure.ts'
 import { type BenchService, startBenchService } from './service.ts'
 import { startBenchStore } from './store.ts'
 
-export interface ApiProcess {
+interface ApiProcess {
   port: number
   pid: number
 }
@@ -83,4 +86,52 @@ async function isHolder({ url, dataDirectory, child }: Service): Promise<boolean
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
   return (await response.text()).includes('\nbarograph_forwarder_held{replica="1"} 1\n')
+}
+
+/** Requests of the processor-time benches in two sizes. */
+export interface Receiver {
+  service: BenchService
+  /** One key per connection, for bulk bodies. */
+  keys: readonly string[]
+}
+
+/** Resolves with the number of acknowledged readings. `share` 1 is the larger size. */
+export type Send = (to: Receiver, share: number) => Promise<number>
+
+export const bulkConnectionCount = 4
+const connections = 64
+const rowsPerBody = 10_000
+const stepMs = 60_000
+
+/** Single readings for so long. */
+export async function createSingleSend(hooks: Hooks, seconds: number): Promise<Send> {
+  const generator = startProcess('load-generator.ts')
+  hooks.teardown(() => stopProcess(generator))
+  return async ({ service: { port, requests } }, share) => {
+    const order = { host: '127.0.0.1', port, connections, seconds: share * seconds, requests }
+    const result = await runLoad(generator, order)
+    assertAllTaken(result)
+    return result.answers
+  }
+}
+
+/** Bodies of line protocol. Each run is later than its predecessors. */
+export function createBulkSend({ rows, deviceCount }: { rows: number; deviceCount: number }, runs: number): Send {
+  const format = bulkFormats['line-protocol'] as BulkFormat
+  const runsMs = Math.ceil(rows / deviceCount) * stepMs
+  let endMs = Math.floor(Date.now() / stepMs) * stepMs - runs * runsMs
+  return async ({ service: { port }, keys }, share) => {
+    const startMs = endMs
+    endMs += runsMs
+    const plan: FleetPlan = {
+      devices: deviceCount,
+      rows: Math.ceil(share * rows),
+      seed: 1,
+      order: 'time',
+      startMs,
+      endMs,
+    }
+    await postAll(bulkTargetOf(port, keys, format), bodiesOf(plan, rowsPerBody, format.body))
+    return plan.rows
+  }
 }

@@ -1,12 +1,14 @@
 /** The service with generated history for some of its devices, and queries for them. */
 
-import type { DeviceRef } from '../ingest/readings-table.ts'
+import { noneAbsent, RowFormat } from '../ingest/forwarder/row-format.ts'
+import { RowBuffer } from '../ingest/forwarder/rows.ts'
+import { type DeviceRef, readingLengthMax, readings, writeReading } from '../ingest/readings-table.ts'
+import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { type Service, startService } from '../test/support/service.ts'
-import type { MadeSeries } from './made-series.ts'
+import { type MadeReading, type MadeSeries, madeReadings } from './made-series.ts'
 import { type Hooks, sleep } from './measure.ts'
-import { seed } from './seed.ts'
 import { type BenchService, deviceName, startBenchService } from './service.ts'
-import type { BenchStore } from './store.ts'
+import { type BenchStore, untilApplied } from './store.ts'
 
 export interface MadeDevice extends MadeSeries {
   /** The name in a path. */
@@ -14,7 +16,7 @@ export interface MadeDevice extends MadeSeries {
 }
 
 /** A number of devices with a number of days of history. */
-export interface MadeKind extends Pick<MadeSeries, 'days' | 'stepMs' | 'isWithoutBattery'> {
+interface MadeKind extends Pick<MadeSeries, 'days' | 'stepMs' | 'isWithoutBattery'> {
   readonly count: number
 }
 
@@ -69,7 +71,7 @@ async function untilViewFollows({ query }: BenchStore): Promise<void> {
   await sleep(lookMs)
 }
 
-export interface Asked {
+interface Asked {
   readonly ms: number
   readonly text: string
 }
@@ -82,4 +84,55 @@ export async function ask(service: Service, path: string): Promise<Asked> {
   const ms = performance.now() - startedMs
   if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${text}`)
   return { ms, text }
+}
+
+const bodyBytes = 10 * 1024 * 1024
+const dayMs = 86_400_000
+const format = new RowFormat(readings)
+
+/** Resolves when the rows are visible, with how many there are. */
+async function seed(address: QuestdbAddress, all: readonly MadeSeries[]): Promise<number> {
+  const { host, port, authorization = '' } = address.http
+  const buffer = new RowBuffer(format, bodyBytes)
+  const record = new Uint8Array(readingLengthMax)
+  const view = new DataView(record.buffer)
+  let rows = 0
+  const send = async () => {
+    const body = Buffer.from(buffer.bytes.subarray(0, buffer.length))
+    const response = await fetch(`http://${host}:${port}/write?precision=u`, {
+      method: 'POST',
+      headers: { authorization },
+      body,
+    })
+    if (response.status !== 204) throw new Error(`QuestDB did not take the rows: ${await response.text()}`)
+    buffer.clear()
+  }
+  for (const { device, timeMs, reading } of byDay(all)) {
+    if (buffer.length > bodyBytes - format.bytesMax) await send()
+    writeReading(view, 0, device, timeMs * 1000, false, reading)
+    buffer.add(record, view, 0, noneAbsent)
+    rows++
+  }
+  await send()
+  await untilApplied(address)
+  return rows
+}
+
+/** A day of every series, then the next day: QuestDB keeps a partition for each. */
+function* byDay(all: readonly MadeSeries[]): Generator<MadeReading> {
+  const open = all.map(series => {
+    const readings = madeReadings(series)
+    return { readings, next: readings.next() }
+  })
+  for (;;) {
+    const nextMs = Math.min(...open.map(({ next }) => (next.done ? Number.POSITIVE_INFINITY : next.value.timeMs)))
+    if (nextMs === Number.POSITIVE_INFINITY) return
+    const dayEndMs = (Math.floor(nextMs / dayMs) + 1) * dayMs
+    for (const one of open) {
+      while (!one.next.done && one.next.value.timeMs < dayEndMs) {
+        yield one.next.value
+        one.next = one.readings.next()
+      }
+    }
+  }
 }

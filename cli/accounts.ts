@@ -1,15 +1,21 @@
-/** `barograph accounts`: manages the accounts of people, and invitations to make one. */
+/** `barograph accounts`, `keys`, `tenants` and `audit`: people, their API keys, partners, and the audit log. */
 
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
+import { AddedKey, AdminKeyPage } from '../api/admin/key-answers.ts'
 import { AccountDetails, AccountPage, AddedAccount } from '../auth/accounts/account-details.ts'
 import { emailKeyOf } from '../auth/accounts/email-address.ts'
 import { InvitationPage, IssuedInvitation, invitedRoles } from '../auth/accounts/invitation-details.ts'
 import { roles } from '../auth/accounts/role.ts'
+import { AuditPage } from '../auth/audit-page.ts'
+import { scopes } from '../auth/keys/key.ts'
+import { IssuedSecret, TenantDetails, TenantPage, TenantSlug } from '../auth/tenants/tenant.ts'
 import type { AdminClient } from './admin-client.ts'
 import { CommandError, exitUsage } from './command-error.ts'
-import { command, commands, list, operation, readAll } from './operation-commands.ts'
+import { command, commands, list, operation, readAll, removal, tableOf } from './operation-commands.ts'
+import { collected, countUpTo, ownerOf, stepOf } from './option-values.ts'
 
 const account = ['<account>', 'e-mail address or id'] as const
 const change = {
@@ -155,3 +161,137 @@ async function invitationIdOf(client: AdminClient, invitation: string): Promise<
   if (found === undefined) throw new CommandError(`no open invitation has the address ${invitation}`)
   return found.id
 }
+
+/** `barograph keys`: makes, lists and revokes the API keys of people. */
+export const defineKeys = commands(
+  operation('add', 'make an API key and print it (shown only once)', {
+    options: [
+      new Option('--account <account>', 'e-mail address or id of its owner').argParser(ownerOf).makeOptionMandatory(),
+      new Option('--name <name>', 'its purpose').makeOptionMandatory(),
+      new Option('--scope <scope...>', 'its permissions').choices(scopes).default(['read']),
+      ['--create-devices', 'let it add devices with its readings'],
+      ['--tag <tag>', 'limit it to devices with this tag, once for each that must hold', collected],
+      ['--expires-in-days <days>', 'days until it expires, at most 365; never without it', days],
+    ],
+    help: 'A mail notifies the owner. A key that sends readings (ingest, --create-devices) needs a verified address: see accounts verify.',
+    examples: [
+      "keys add --account ada@example.com --name 'weather script' --scope ingest",
+      'keys add --account ada@example.com --name berlin --tag site:berlin --scope read ingest',
+      'keys add --account 7 --name grafana --scope read --expires-in-days 90 --json',
+    ],
+    send: 'POST /admin/keys',
+    fields: { scope: 'scopes', tag: 'tags' },
+    answer: AddedKey,
+    text: ({ key, ...details }) => [
+      { ...details, scopes: details.scopes.join(' '), tags: details.tags.join(', ') },
+      `\nKey, shown only once:\n${key}`,
+    ],
+  }),
+  list('list', 'list API keys, the newest first', {
+    options: [['--account <account>', "keys of this account only: its id, or its owner's e-mail address"]],
+    help: 'Keys that are revoked or expired stay in the list for 30 days.',
+    examples: [
+      'keys list',
+      'keys list --account ada@example.com',
+      "keys list --json | jq '.[] | select(.last_used_at == null)'",
+    ],
+    send: 'GET /admin/keys',
+    answer: AdminKeyPage,
+    none: 'no keys',
+    columns: [
+      ...(['id', ['account', 'email'], 'prefix', 'scopes'] as const),
+      ['tags', ({ tags }) => tags.join(', ') || '-'],
+      'state',
+      ['last used', ({ last_used_at }) => last_used_at ?? 'never'],
+      'name',
+    ],
+  }),
+  removal('revoke', 'revoke an API key at once', {
+    arguments: [['<id>', 'id of the key', keyId]],
+    examples: ['keys revoke 4711'],
+    send: 'DELETE /admin/keys/:id',
+    field: 'revoked',
+    text: ({ id }) => `revoked key ${id}`,
+  }),
+)
+
+function days(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('Days must be a whole number.')
+  return Number(text)
+}
+
+function keyId(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('An id must be a whole number; see keys list.')
+  return Number(text)
+}
+
+const slug = ['<slug>', '', stepOf('slug', text => TenantSlug.safeParse(text).success)] as const
+const issued = {
+  answer: IssuedSecret,
+  json: 'print the tenant and its secret as JSON',
+  text: (tenant: IssuedSecret) => [tenant, 'The secret is shown only once.'],
+}
+const tenantChange = {
+  arguments: [slug],
+  send: 'PATCH /admin/tenants/:slug',
+  answer: TenantDetails,
+  json: 'print the tenant as JSON',
+} as const
+
+/** `barograph tenants`: manages partners whose users sign in by tokens of theirs. */
+export const defineTenants = commands(
+  operation('add', 'add a tenant and print its secret (shown only once)', {
+    arguments: [['<slug>', 'lower-case letters, digits and hyphens; it cannot be changed'], ['<name>']],
+    examples: ['tenants add acme "Acme Weather" --json'],
+    send: 'POST /admin/tenants',
+    ...issued,
+  }),
+  list('list', 'list tenants', {
+    examples: ['tenants list'],
+    send: 'GET /admin/tenants',
+    answer: TenantPage,
+    none: 'no tenants',
+    columns: ['slug', 'name', ['active', 'is_active'], 'old_secret_until'],
+  }),
+  operation('rotate', 'issue a new secret for a tenant and print it (shown only once)', {
+    arguments: [slug],
+    options: [['--now', 'revoke the old secret at once']],
+    help: 'The old secret stays valid for a grace period (ROTATION_GRACE_HOURS). Use --now when it has leaked.',
+    examples: ['tenants rotate acme --json'],
+    send: 'POST /admin/tenants/:slug/rotate',
+    query: ['now'],
+    ...issued,
+  }),
+  operation('disable', 'disable a tenant and end the sessions of its users at once', {
+    examples: ['tenants disable acme'],
+    body: () => ({ is_active: false }),
+    ...tenantChange,
+  }),
+  operation('enable', 'enable a disabled tenant', {
+    examples: ['tenants enable acme'],
+    body: () => ({ is_active: true }),
+    ...tenantChange,
+  }),
+)
+
+const entriesMax = 100_000
+
+/** `barograph audit`: the audit log, newest first. */
+export const defineAudit = command('', '', {
+  options: [new Option('--limit <number>', 'how many entries').argParser(countUpTo(entriesMax)).default(100)],
+  examples: ['audit', 'audit --limit 1000 --json'],
+  async run({ limit }: { limit: number }, { client }) {
+    // Entries are identified by id, because new ones move others to the next page.
+    const found = new Map<number, AuditPage['entries'][number]>()
+    for (let page: number | null = 1; page !== null && found.size < limit; ) {
+      const answer: AuditPage = await client.json(AuditPage, 'GET', `/audit?page=${page}`)
+      for (const entry of answer.entries) found.set(entry.id, entry)
+      page = answer.next
+    }
+    const entries = [...found.values()].slice(0, limit)
+    return {
+      json: entries,
+      text: tableOf(entries, [['time', 'at'], ['by', 'actor'], 'action', 'subject', 'details'], 'no entries'),
+    }
+  },
+})

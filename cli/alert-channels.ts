@@ -3,13 +3,14 @@
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
+import { Option } from 'commander'
 import { Channel, type ChannelKindName, channelSettings, IssuedChannel } from '../alerts/core/channel.ts'
-import { AttemptAnswer } from '../alerts/core/delivery.ts'
+import { AttemptAnswer, DeliveryDetails, deliveryStates } from '../alerts/core/delivery.ts'
 import { ChannelList } from '../api/alerts/channels.ts'
-import { attemptFailure, jsonObjectOf } from './alert-options.ts'
+import { DeliveryList } from '../api/alerts/deliveries.ts'
 import { withFile } from './command-error.ts'
-import { commands, list, operation, removal } from './operation-commands.ts'
-import { recordNumber } from './option-values.ts'
+import { commands, list, operation, removal, tableOf } from './operation-commands.ts'
+import { attemptFailure, countUpTo, jsonObjectOf, recordId, recordNumber } from './option-values.ts'
 
 const id = ['<id>', 'id of the channel', recordNumber] as const
 const issued = {
@@ -143,3 +144,59 @@ function settingsIn(file: string | undefined): Record<string, unknown> {
         withFile(file, 'read', () => readFileSync(file, 'utf8')),
       )
 }
+
+const deliveryId = ['<id>', 'id of the notification', recordId] as const
+
+/** `barograph alerts deliveries`: shows notifications with their attempts, and sends them again. */
+export const defineAlertDeliveries = commands(
+  operation('list', 'list the newest notifications', {
+    options: [
+      ['--channel <id>', 'deliveries of this channel only', recordId],
+      ['--state <state>', 'only these', deliveryStates],
+      new Option('--limit <count>', 'how many').argParser(countUpTo(1000)).default(100),
+    ],
+    examples: ['alerts deliveries list --state waiting'],
+    send: 'GET /alert-deliveries',
+    answer: DeliveryList,
+    asJson: ({ deliveries }) => deliveries,
+    text: ({ deliveries }) =>
+      tableOf(
+        deliveries,
+        [
+          'id',
+          ['made', 'created_at'],
+          ['state', ({ written, state }) => (written ? 'written' : state)],
+          ...(['attempts', 'kind', 'channel', 'rule'] as const),
+        ],
+        'no notifications',
+      ),
+  }),
+  operation('show', 'show a notification with its attempts', {
+    arguments: [deliveryId],
+    examples: ['alerts deliveries show 17'],
+    send: 'GET /alert-deliveries/:id',
+    answer: DeliveryDetails,
+    text: ({ attempt_list, ...fields }) => [
+      fields,
+      ...(attempt_list.length === 0
+        ? []
+        : [
+            '',
+            ...tableOf(attempt_list, [
+              'at',
+              'status',
+              ['ms', 'duration_ms'],
+              'error',
+              ['answer', ({ answer }) => answer],
+            ]),
+          ]),
+    ],
+  }),
+  operation('replay', 'send a notification again, with the same id', {
+    arguments: [deliveryId],
+    examples: ['alerts deliveries replay 17'],
+    send: 'POST /alert-deliveries/:id/replay',
+    answer: AttemptAnswer,
+    failure: attemptFailure('it'),
+  }),
+)

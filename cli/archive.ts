@@ -3,9 +3,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { ArchivedDays, Dropped, Restored, Verified } from '../api/admin/archive.ts'
+import { Confirmed } from '../api/admin/retention.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
+import { operation } from './operation-commands.ts'
 import { bytesText, printJson, printTable, printText } from './output.ts'
 
 type Day = ArchivedDays['days'][number]
@@ -108,5 +110,24 @@ function rowOf({ day, files, written_at }: Day): string[] {
 function dayOf(text: string): string {
   const day = z.iso.date().safeParse(text)
   if (!day.success) throw new InvalidArgumentError('A day must be a date such as 2026-11-27.')
+  return day.data
+}
+
+/** `barograph retention`: confirms that days of raw readings expire which wait for a person. */
+export const defineRetention = operation('confirm', 'let the waiting days before this day (UTC) expire', {
+  arguments: [['<day>', 'such as 2026-03-01', expiryDay]],
+  json: 'print the result as JSON',
+  help: `barograph status shows which days wait, and the command for all of them. Raw readings that have expired are gone; their
+hours stay. Look at the clock of the server first: date -u`,
+  examples: ['retention confirm 2026-03-01'],
+  send: 'POST /admin/retention/confirm',
+  fields: { day: 'before' },
+  answer: Confirmed,
+  text: ({ before }) => [`raw readings before ${before} expire within the next two hours`],
+})
+
+function expiryDay(text: string): string {
+  const day = Confirmed.shape.before.safeParse(text)
+  if (!day.success) throw new InvalidArgumentError('A day must be a date such as 2026-03-01.')
   return day.data
 }

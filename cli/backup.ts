@@ -6,6 +6,12 @@ import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { BackupLine } from '../api/admin/backup.ts'
 import type { BackupResult } from '../service/backup/backup.ts'
+import { BackupError } from '../service/backup/backup-parts.ts'
+import { restore } from '../service/backup/restore.ts'
+import type { Config } from '../service/settings/config.ts'
+import type { Log } from '../store/log.ts'
+import { StartError } from '../store/start-error.ts'
+import { packageVersion } from '../store/version.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
@@ -52,7 +58,51 @@ async function backUp(client: AdminClient, { stderr }: Streams, directory: strin
 }
 
 /** Sizes of a backup, as `backup` and `restore` print them. */
-export function backupSummary({ files, bytes, rows }: BackupResult): string {
+function backupSummary({ files, bytes, rows }: BackupResult): string {
   const counts = Object.entries(rows).map(([table, count]) => `${count} ${table}`)
   return `${files} files, ${bytesText(bytes)}; in QuestDB ${counts.join(' and ')}`
+}
+
+const restoreHelp = `
+The service must not run. DATA_DIR has to be empty or not to exist, and so has the database at DATABASE_URL, if it is set.
+
+Example:
+  DATA_DIR=/var/lib/barograph barograph restore /backups/2026-11-22`
+
+/** `barograph restore`. */
+export function defineRestore(command: Command, { streams, readSettings }: CommandContext): void {
+  command
+    .argument('<folder>', 'folder of the backup')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', restoreHelp)
+    .action(async (folder: string, { json }: { json?: boolean }) => {
+      const restored = await restoreTo(readSettings(), resolve(folder), streams)
+      if (json === true) printJson(streams, restored)
+      else printText(streams.stdout, `restored the backup of ${restored.createdAt}: ${backupSummary(restored)}\n`)
+    })
+}
+
+async function restoreTo(config: Config, folder: string, { stderr }: Streams) {
+  const print = (_fields: unknown, text?: string) => printText(stderr, `${text ?? ''}\n`)
+  const log = { info: () => undefined, warn: print, error: print } as Log
+  try {
+    return await restore({
+      folder,
+      version: packageVersion(),
+      dataDirectory: config.DATA_DIR,
+      store: {
+        questdbHttp: config.QUESTDB_HTTP,
+        questdbPg: config.QUESTDB_PG,
+        databaseUrl: config.DATABASE_URL,
+        questdbCommitMode: config.QUESTDB_COMMIT_MODE,
+        cacheDirectory: config.cacheDirectory,
+        environment: config.environment,
+        log,
+      },
+      onStep: step => printText(stderr, `${step}\n`),
+    })
+  } catch (error) {
+    if (error instanceof BackupError || error instanceof StartError) throw new CommandError(error.message)
+    throw error
+  }
 }

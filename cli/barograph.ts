@@ -15,6 +15,6 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // Stripping types and compiling take a quarter of the time of `barograph status`.
 enableCompileCache(join(cacheDirectoryOf(process.env), 'compiled'))
-const { runCommand } = await import('./run.ts')
+const { runCommand } = await import('./program.ts')
 const surroundings = { stdin, stdout, stderr, environment: process.env, version: packageVersion() }
 process.exitCode = await runCommand(process.argv.slice(2), surroundings)

@@ -8,15 +8,13 @@ import { type NodeStatus, Status, type TopicStatus } from '../api/admin/status-a
 import { type Config, ConfigError, readConfig } from '../service/settings/config.ts'
 import { misspeltSettings, misspeltText } from '../service/settings/misspelt-settings.ts'
 import { findProgram } from '../store/process/find-program.ts'
-import { findJava } from '../store/questdb/java.ts'
-import { questdbVersion } from '../store/questdb/questdb-jar.ts'
+import { findJava, questdbVersion } from '../store/questdb/java.ts'
 import { StartError } from '../store/start-error.ts'
 import { packageVersion } from '../store/version.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitFailure } from './command-error.ts'
-import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
-import { tryKafka } from './doctor-kafka.ts'
+import { tryKafka, tryPostgres, tryQuestdb } from './doctor-checks.ts'
 import { findUrl } from './find-server.ts'
 import { printJson, printTable } from './output.ts'
 import {
@@ -30,7 +28,7 @@ import {
   type WritePath,
   waitingText,
   writePathsOf,
-} from './status-text.ts'
+} from './status.ts'
 
 interface Check {
   name: string

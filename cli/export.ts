@@ -1,11 +1,15 @@
 /** `barograph export`: stored readings, in the formats that `barograph import` takes, or as Parquet. */
 
+import { createWriteStream, renameSync, rmSync } from 'node:fs'
+import { PassThrough, Readable, type Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip, createZstdCompress } from 'node:zlib'
 import { type Command, Option } from 'commander'
 import { type ExportFormat, exportFormats } from '../query/export/export-queries.ts'
 import { refusal } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
-import { CommandError, exitUsage } from './command-error.ts'
-import { download, isTerminal } from './download.ts'
+import { CommandError, exitUsage, messageOf } from './command-error.ts'
+import { printableLines } from './output.ts'
 
 interface ExportCommandOptions {
   device?: string[]
@@ -56,4 +60,54 @@ function argumentsOf({ device = [], from, to, output = '', format = formatOf(out
 function formatOf(output: string): ExportFormat {
   const name = output.replace(/\.(?:gz|zst)$/, '')
   return exportFormats.find(format => name.endsWith(`.${format}`)) ?? 'csv'
+}
+
+/** Rejects when the answer breaks off. The end of a file's name says whether it is compressed. */
+export async function download(
+  response: Response,
+  stdout: NodeJS.WritableStream,
+  output: string | undefined,
+): Promise<void> {
+  const body = Readable.fromWeb(response.body ?? new ReadableStream())
+  if (output !== undefined) await copyToFile(body, output)
+  else await copy(isTerminal(stdout) ? shown(body) : body, new PassThrough(), stdout, { end: false })
+}
+
+function isTerminal(stream: NodeJS.WritableStream): boolean {
+  return 'isTTY' in stream && stream.isTTY === true
+}
+
+/** Escapes control characters of the terminal. */
+async function* shown(lines: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of lines) yield printableLines(decoder.decode(piece, { stream: true }))
+}
+
+async function copyToFile(body: Readable, path: string): Promise<void> {
+  const unfinished = `${path}.part`
+  try {
+    await copy(body, encoderFor(path), createWriteStream(unfinished, { flush: true }), { end: true })
+    renameSync(unfinished, path)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw error
+  }
+}
+
+function encoderFor(path: string): Transform {
+  if (path.endsWith('.gz')) return createGzip()
+  return path.endsWith('.zst') ? createZstdCompress() : new PassThrough()
+}
+
+async function copy(
+  body: AsyncIterable<Uint8Array | string>,
+  encoder: Transform,
+  to: NodeJS.WritableStream,
+  options: { end: boolean },
+): Promise<void> {
+  try {
+    await pipeline(body, encoder, to, options)
+  } catch (error) {
+    throw new CommandError(`the export was cut off: ${messageOf(error)}`)
+  }
 }

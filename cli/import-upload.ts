@@ -1,10 +1,13 @@
-/** Uploads one batch, with retries. Idempotent, because every row carries its timestamp. */
+/** Requests of an import: batches with retries, and `--create-devices`. */
 
+import { closeSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { z } from 'zod'
+import { z } from 'zod'
+import { IssuedPassword } from '../auth/devices/device.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
 import { CommandError } from './command-error.ts'
 import type { Batch } from './import-batch.ts'
+import { openForOwner, passwordRow, passwordsHeader } from './passwords.ts'
 
 const contentTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
 
@@ -13,7 +16,7 @@ const attemptsMax = 15
 const delayMsMin = 500
 const delayMsMax = 30_000
 
-export interface UploadOptions<Answer> {
+interface UploadOptions<Answer> {
   client: AdminClient
   /** Below `/api/admin`. */
   path: string
@@ -23,6 +26,7 @@ export interface UploadOptions<Answer> {
   onRetry: (reason: string, delayMs: number) => void
 }
 
+/** Idempotent, because every row carries its timestamp. */
 export async function uploadBatch<Answer>(batch: Batch, options: UploadOptions<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     const outcome = await attemptUpload(batch, options)
@@ -76,4 +80,57 @@ async function readAnswer<Answer>(response: Response, shape: z.ZodType<Answer>, 
 function retryAfterMs(response: Response): number {
   const seconds = Number(response.headers.get('retry-after'))
   return Number.isFinite(seconds) ? Math.min(delayMsMax, seconds * 1000) : 0
+}
+
+const IssuedPasswords = z.array(IssuedPassword)
+const namesPerRequest = 1_000
+
+/** `--create-devices`: adds the devices of an import that are not registered. */
+export interface DeviceMaker {
+  /** Makes those that are new, each once; says how many it made. */
+  make(names: Iterable<string>): Promise<number>
+  readonly made: readonly IssuedPassword[]
+}
+
+/** `onMade` gets passwords at once, because they cannot be requested again. */
+export function createDeviceMaker(client: AdminClient, onMade: (made: IssuedPassword[]) => void): DeviceMaker {
+  const made: IssuedPassword[] = []
+  const tried = new Set<string>()
+
+  async function make(names: Iterable<string>): Promise<number> {
+    // Composed and decomposed spellings are one name.
+    const distinct = new Set([...names].map(name => name.normalize('NFC')))
+    const wanted = [...distinct].filter(name => !tried.has(name))
+    for (let from = 0; from < wanted.length; from += namesPerRequest) {
+      const slice = wanted.slice(from, from + namesPerRequest)
+      const issued = await client.json(
+        IssuedPasswords,
+        'POST',
+        '/devices',
+        slice.map(name => ({ name })),
+      )
+      for (const name of slice) tried.add(name)
+      made.push(...issued)
+      onMade(issued)
+    }
+    return wanted.length
+  }
+
+  return { make, made }
+}
+
+interface PasswordsFile {
+  add(passwords: readonly IssuedPassword[]): void
+  close(): void
+}
+
+export function createPasswordsFile(path: string): PasswordsFile {
+  const descriptor = openForOwner(path)
+  writeSync(descriptor, passwordsHeader)
+  return {
+    add: passwords => {
+      writeSync(descriptor, passwords.map(passwordRow).join(''))
+    },
+    close: () => closeSync(descriptor),
+  }
 }

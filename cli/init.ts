@@ -2,18 +2,18 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as prompts from '@clack/prompts'
 import { AccountPage, AddedAccount } from '../auth/accounts/account-details.ts'
 import { IssuedPassword } from '../auth/devices/device.ts'
-import { findProgram } from '../store/process/find-program.ts'
+import { type Environment, findProgram, runProgram } from '../store/process/find-program.ts'
 import { packageFolder } from '../store/version.ts'
 import { readPassword } from './accounts.ts'
 import { type CommandContext, createCommandContext } from './command-context.ts'
-import { CommandError, exitUsage } from './command-error.ts'
+import { CommandError, exitUsage, messageOf } from './command-error.ts'
 import { findUrl } from './find-server.ts'
-import { installUnit, unitDataDirectory } from './init-unit.ts'
 import { command, type Part, readAll } from './operation-commands.ts'
 import { printable } from './output.ts'
 
@@ -26,6 +26,9 @@ interface Given {
   location_short?: string
   systemd?: boolean
 }
+
+/** Of deploy/barograph.service. */
+const unitDataDirectory = '/var/lib/barograph'
 
 /** Asks a person, or undefined where no terminal can answer. */
 type Ask = ReturnType<typeof createAsk>
@@ -232,4 +235,50 @@ function createAsk({ stdin, stdout }: CommandContext['streams']) {
     },
   }
   return ask
+}
+
+const user = 'barograph'
+const systemd = '/etc/systemd/system'
+const timeoutMs = 120_000
+
+/** Installs deploy/barograph.service for this copy of the program. systemctl reads `SYSTEMD_UNIT_PATH`, too. */
+async function installUnit(dataDirectory: string, environment: Environment): Promise<void> {
+  const text = unitText(packageFolder(), dataDirectory)
+  const run = async (name: string, ...words: string[]) => {
+    const program = findProgram(name, environment)
+    const { ok, output } = program
+      ? await runProgram(program, words, { environment, timeoutMs })
+      : { ok: false, output: 'not on PATH' }
+    if (!ok) throw new CommandError(`${name} ${words.join(' ')}: ${output.trim()}`)
+  }
+  try {
+    await run('id', user)
+  } catch {
+    await run('useradd', '--system', '--home-dir', unitDataDirectory, '--shell', '/usr/sbin/nologin', user)
+  }
+  await run('install', '-d', '-o', user, '-m', '711', dataDirectory)
+  try {
+    writeFileSync(join(environment['SYSTEMD_UNIT_PATH'] ?? systemd, `${user}.service`), text)
+  } catch (error) {
+    throw new CommandError(`the unit cannot be written; run as root: ${messageOf(error)}`)
+  }
+  await run('systemctl', 'daemon-reload')
+  await run('systemctl', 'enable', '--now', user)
+}
+
+/** The unit in deploy/ is of a checkout in /opt/barograph. */
+function unitText(program: string, dataDirectory: string): string {
+  // ProtectHome hides these folders from the service.
+  for (const folder of [program, dataDirectory]) {
+    if (/^\/(?:home|root|run\/user)\//.test(`${folder}/`)) {
+      throw new CommandError(`systemd hides ${folder} from the service; use a folder such as /opt/barograph`)
+    }
+    if (/[\s%$"'\\]/.test(folder)) throw new CommandError(`${folder} has characters that a unit does not take`)
+  }
+  return readFileSync(join(packageFolder(), 'deploy', 'barograph.service'), 'utf8')
+    .replaceAll('/opt/barograph', program)
+    .replace(`DATA_DIR=${unitDataDirectory}\nEnvironment`, `DATA_DIR=${dataDirectory}\nEnvironment`)
+    .replace(/^ReadWritePaths=.*$/m, paths =>
+      dataDirectory === unitDataDirectory ? paths : `${paths} ${dataDirectory}`,
+    )
 }

@@ -20,7 +20,7 @@ import { backUpService, restoreService } from './kafka-backup.ts'
 import { catTopic } from './kafka-cat.ts'
 import { countUpTo } from './option-values.ts'
 import { bytesText, printJson, printTable, printText, type Streams, writeJsonLine } from './output.ts'
-import { durationText } from './status-text.ts'
+import { durationText } from './status.ts'
 import { withKafka } from './with-kafka.ts'
 
 const prepareHelp = `

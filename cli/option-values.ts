@@ -1,6 +1,8 @@
 /** Values of arguments and options: numbers, JSON, `none`, lists of names, and options that are given more than once. */
 
 import { InvalidArgumentError } from 'commander'
+import type { AttemptAnswer } from '../alerts/core/delivery.ts'
+import type { Selector } from '../auth/devices/selector.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 
 /** Null in the request. Commander replaces null itself by an empty text. */
@@ -36,7 +38,7 @@ export function jsonObject(text: string): object {
 }
 
 /** Undefined for other JSON and for invalid JSON. */
-export function jsonObjectIn(text: string): Record<string, unknown> | undefined {
+function jsonObjectIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -104,4 +106,32 @@ export function namesIn(text: string): string[] {
 
 export function collected(text: string, before: readonly string[] = []): string[] {
   return [...before, text]
+}
+
+/** Options of several commands about alerts. */
+export interface SelectorOptions {
+  device?: string[] | undefined
+  tag?: string[] | undefined
+  all?: boolean | undefined
+}
+
+/** Undefined without such an option. */
+export function selectorOf({ device, tag, all }: SelectorOptions): Selector | undefined {
+  if (device !== undefined) return { devices: device }
+  if (tag !== undefined) return { tags: tag }
+  return all === true ? { all: true } : undefined
+}
+
+export function jsonObjectOf(file: string, text: string): Record<string, unknown> {
+  const value = jsonObjectIn(text)
+  if (value === undefined) throw new CommandError(`${file} is not a JSON object`)
+  return value
+}
+
+/** The failure of a notification that was sent by hand. */
+export function attemptFailure(subject: string): (answer: AttemptAnswer) => string | undefined {
+  return ({ outcome, answer }) => {
+    if (outcome === 'written') return `${subject} was ${answer}`
+    return outcome === 'delivered' ? undefined : `${subject} was not delivered`
+  }
 }

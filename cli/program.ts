@@ -3,13 +3,13 @@
  * together take many times as long to load as Node itself.
  */
 
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import type { Define, Surroundings } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import type { ServerOptions } from './find-server.ts'
 import { printText } from './output.ts'
 
-export interface ProgramOptions extends Surroundings {
+interface ProgramOptions extends Surroundings {
   version: string
 }
 
@@ -45,7 +45,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   decoders: {
     description: 'manage decoders of messages that sensors send in formats of their own',
-    load: async () => (await import('./decoders.ts')).defineDecoders,
+    load: async () => (await import('./metrics.ts')).defineDecoders,
   },
   alerts: {
     description: 'show and acknowledge alerts; manage their rules, channels and silences',
@@ -65,11 +65,11 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   tenants: {
     description: 'manage partners for the tenant exchange',
-    load: async () => (await import('./tenants.ts')).defineTenants,
+    load: async () => (await import('./accounts.ts')).defineTenants,
   },
   audit: {
     description: 'show who did what, newest first',
-    load: async () => (await import('./audit.ts')).defineAudit,
+    load: async () => (await import('./accounts.ts')).defineAudit,
   },
   import: {
     description: 'import readings from CSV, NDJSON, JSON or line protocol, plain, gzip or zstd',
@@ -93,15 +93,15 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   rejections: {
     description: 'show readings that were not taken, and why',
-    load: async () => (await import('./rejections.ts')).defineRejections,
+    load: async () => (await import('./dead-letters.ts')).defineRejections,
   },
   keys: {
     description: 'make, list and revoke the API keys of people',
-    load: async () => (await import('./keys.ts')).defineKeys,
+    load: async () => (await import('./accounts.ts')).defineKeys,
   },
   retention: {
     description: 'confirm that raw readings expire which wait for a person',
-    load: async () => (await import('./retention.ts')).defineRetention,
+    load: async () => (await import('./archive.ts')).defineRetention,
   },
   archive: {
     description: 'list, verify and restore days of raw rows outside of QuestDB',
@@ -121,7 +121,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
   restore: {
     description: 'check a backup and restore it into an empty data directory',
-    load: async () => (await import('./restore.ts')).defineRestore,
+    load: async () => (await import('./backup.ts')).defineRestore,
   },
 }
 
@@ -147,7 +147,7 @@ In a checkout or beside an installed package, run: npx barograph <command>
 
 Exit status: 0 success, 1 failure, 2 usage error.`
 
-export function createProgram({ version, ...surroundings }: ProgramOptions): Command {
+function createProgram({ version, ...surroundings }: ProgramOptions): Command {
   const { stdout, stderr } = surroundings
   const program = new Command('barograph')
     .description('run and administer a Barograph server')
@@ -188,4 +188,26 @@ function defineStart(command: Command): void {
     .action(() => {
       throw new CommandError('"start" must be the first argument: barograph start', exitUsage)
     })
+}
+
+/** Runs one command and returns its exit status. */
+export async function runCommand(words: readonly string[], options: ProgramOptions): Promise<number> {
+  try {
+    await createProgram(options).parseAsync(withHelpAsOption(words), { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommandError) {
+      printText(options.stderr, `barograph: ${error.message}\n`)
+      return error.exitStatus
+    }
+    // Commander has printed the error. Its exit code is 0 for --help and --version.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage
+    throw error
+  }
+}
+
+/** `help devices add` is `devices add --help`: the command of Commander's own does not wait until a command is defined. */
+function withHelpAsOption(words: readonly string[]): readonly string[] {
+  const [first, ...rest] = words
+  return first === 'help' ? [...rest, '--help'] : words
 }

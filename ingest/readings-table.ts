@@ -1,6 +1,6 @@
 /** The table of the readings, for the journal and the forwarder, and the encoding of a reading as a record. */
 
-import { metricsPerDeviceMax } from '../store/metrics/metric-counts.ts'
+import { metricsPerDeviceMax } from '../store/metrics/metric.ts'
 import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
 import { customLength, layoutOf, offsetOf, type RecordWriter, writeCustom, writeHeader } from './journal/record.ts'
 import type { Reading } from './reading.ts'

@@ -2,8 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { commandPage } from './docs/command-page.ts'
-import { withSettings } from './docs/setting-tables.ts'
+import { commandPage, withSettings } from './docs/pages.ts'
 
 const folder = resolve(import.meta.dirname, '..', 'docs')
 const settingsFile = join(folder, 'settings.md')

@@ -7,7 +7,7 @@ import { createDeviceRate } from '../ingest/intake/device-rate.ts'
 import { createFairShare, type FairShare } from '../ingest/intake/fair-share.ts'
 import type { IntakeOptions } from '../ingest/intake/intake.ts'
 import { createBrokerRate } from '../ingest/mqtt/broker-rate.ts'
-import { type ProcessCount, sharedRate } from '../store/limits/shared-rate.ts'
+import { type ProcessCount, sharedRate } from '../store/limits/token-buckets.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './settings/config.ts'
 

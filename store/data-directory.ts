@@ -13,10 +13,10 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { takeFormat } from './data-format.ts'
 import { lockDirectory, lockName } from './directory-lock.ts'
 import { StartError } from './start-error.ts'
 import { syncFolder } from './sync-folder.ts'
@@ -56,7 +56,7 @@ export function openDataDirectory(path: string): DataDirectory {
   )
 }
 
-export interface RestoreDirectory {
+interface RestoreDirectory {
   directory: DataDirectory
   /** Removes the files of an interrupted restore. */
   clear(): void
@@ -244,4 +244,59 @@ function notWritable(path: string, error: unknown): StartError {
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? String(error)
+}
+
+/**
+ * The format of journals, checkpoints, stamps and the tables in QuestDB. It is in a file of the directory, so that a version that is
+ * too old stops before it changes anything: a newer journal would look damaged to it. Increase it for a change that the previous
+ * version cannot read. Every older format stays readable forever.
+ */
+const dataFormat = 2
+const formatName = 'format'
+const bytesMax = 1000
+
+interface Format {
+  format: number
+  /** Version of the service that last started here. */
+  version: string
+}
+
+/** Marks the directory as used by this version. Throws a StartError for a newer format and leaves that directory unchanged. */
+function takeFormat(root: string, version: string): void {
+  const path = join(root, formatName)
+  const found = readFormat(path)
+  if (found !== undefined && found.format > dataFormat) {
+    throw new StartError(
+      `The data directory ${root} has format ${found.format} of Barograph ${found.version}, and this is Barograph ${version}, ` +
+        `which knows formats up to ${dataFormat}: start that version or a later one (docs/upgrading.md).`,
+    )
+  }
+  if (found?.format === dataFormat && found.version === version) return
+  const format: Format = { format: dataFormat, version }
+  const temporary = `${path}.new`
+  writeFileSync(temporary, `${JSON.stringify(format)}\n`, { mode: 0o600, flush: true })
+  renameSync(temporary, path)
+  syncFolder(root)
+}
+
+/** Undefined for a new directory, or for one of the first format, which had no such file. */
+function readFormat(path: string): Format | undefined {
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  if (size === undefined) return undefined
+  const format = size > bytesMax ? undefined : parse(readFileSync(path, 'utf8'))
+  if (format !== undefined) return format
+  throw new StartError(`The file ${path} is damaged: restore it, or the directory, from a backup.`)
+}
+
+function parse(text: string): Format | undefined {
+  try {
+    const { format, version } = JSON.parse(text)
+    return Number.isSafeInteger(format) && format > 0 && isVersion(version) ? { format, version } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isVersion(version: unknown): version is string {
+  return typeof version === 'string' && /^[0-9A-Za-z.+-]{1,64}$/.test(version)
 }

@@ -7,7 +7,7 @@ import { createPointsBodyReader } from '../../ingest/import/points-body-reader.t
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import type { Points } from '../../query/points/points.ts'
-import type { ProcessCount } from '../../store/limits/shared-rate.ts'
+import type { ProcessCount } from '../../store/limits/token-buckets.ts'
 import type { Log } from '../../store/log.ts'
 import { createPublicAddress, isLocalRequest } from '../http/request-address.ts'
 import { addJsonBody } from '../http/request-body.ts'

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { createAuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { KeyPrincipal } from '../../auth/stations/permissions.ts'
-import type { ProcessCount } from '../../store/limits/shared-rate.ts'
+import type { ProcessCount } from '../../store/limits/token-buckets.ts'
 import { readBasicCredentials } from '../http/credentials.ts'
 
 export type Authenticated = { ok: true; key: KeyPrincipal } | { ok: false; code: 'UNAUTHORIZED' | 'TOO_MANY_ATTEMPTS' }

@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify'
 import { Capacity } from '../../store/limits/capacity.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { networkOf } from '../../store/limits/networks.ts'
-import { oneProcess, type ProcessCount, sharedCount } from '../../store/limits/shared-rate.ts'
+import { oneProcess, type ProcessCount, sharedCount } from '../../store/limits/token-buckets.ts'
 import type { Form } from './send-body.ts'
 
 /** Small slices distinguish a slow client from one that has stopped reading. */

@@ -1,7 +1,7 @@
 /** Changes the registry: commits in PostgreSQL, applies in memory, then returns. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
-import { metricsMax } from '../../store/metrics/metric-counts.ts'
+import { metricsMax } from '../../store/metrics/metric.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { metricFields } from '../metrics/metric-fields.ts'
 import {

@@ -1,8 +1,7 @@
 /** Declares devices: the shapes of a record, of an addition and of a change. */
 
 import { z } from 'zod'
-import { metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
-import { MetricLimits } from '../../store/metrics/metric-limits.ts'
+import { MetricLimits, metricsPerDeviceMax } from '../../store/metrics/metric.ts'
 import { MetricName } from '../../store/metrics/metric-name.ts'
 import { composed, plainText, visibleTextFault } from '../../store/plain-text.ts'
 import { BatteryCells, BatteryType, Profile } from './device-profile.ts'

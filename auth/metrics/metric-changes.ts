@@ -1,8 +1,7 @@
 /** Changes the registry for administrators. */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
-import type { Metric, MetricChange, NewMetric } from '../../store/metrics/metric.ts'
-import { metricsMax } from '../../store/metrics/metric-counts.ts'
+import { type Metric, type MetricChange, metricsMax, type NewMetric } from '../../store/metrics/metric.ts'
 import { writeAudit } from '../audit.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'
 import type { MetricCommits } from './metric-commits.ts'

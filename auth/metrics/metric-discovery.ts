@@ -4,7 +4,7 @@
  */
 
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
-import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
+import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../store/metrics/metric.ts'
 import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'

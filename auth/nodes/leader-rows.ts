@@ -1,7 +1,7 @@
 /** Stores the leading node in PostgreSQL. */
 
 import type pg from 'pg'
-import { ask } from '../../store/postgres/held-lock/lock-session.ts'
+import { ask } from '../../store/postgres/held-lock.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
 // An arbitrary fixed number: "barolead" in ASCII.

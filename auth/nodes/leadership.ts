@@ -6,8 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
-import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
-import { acquireLock, type HeldLock, type LockOptions } from '../../store/postgres/held-lock/held-lock.ts'
+import { acquireLock, type HeldLock, holdMs, type LockOptions } from '../../store/postgres/held-lock.ts'
 import { leaveLead, takeLead, tryLeaderLock } from './leader-rows.ts'
 import type { Lease } from './lease.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Profile } from '../../auth/devices/device-profile.ts'
 import type { Battery } from './battery.ts'
-import { freezer, greenhouse, kitchen, type Room } from './rooms.ts'
+import { freezer, greenhouse, kitchen, type Room } from './weather.ts'
 
 interface Place {
   name: string

@@ -9,7 +9,7 @@ import { defaultDeviceTags, type LineNames } from '../../ingest/formats/line-pro
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
 import type { CustomValues } from '../../ingest/journal/record.ts'
 import type { Range } from '../../ingest/reading.ts'
-import { metricsMax } from '../../store/metrics/metric-counts.ts'
+import { metricsMax } from '../../store/metrics/metric.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { CommandError } from '../command-error.ts'
 import type { LineReject } from '../import-batch.ts'

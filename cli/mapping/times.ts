@@ -1,7 +1,9 @@
 /** Times of foreign files: with or without a zone, as dates in several orders, and as counts since 1970. */
 
+import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
 import { daysInMonth, daysSinceEpoch } from '../../ingest/formats/iso-time.ts'
 import { plainTimeText, readZonedTimeText, zoneAtEndOf } from '../../ingest/formats/time-text.ts'
+import { CommandError, exitUsage } from '../command-error.ts'
 
 /** `auto` knows ISO 8601, dates that begin with the year, and counts by their digits. */
 export const timeFormats = ['auto', 'mdy', 'dmy', 's', 'ms', 'us', 'ns'] as const
@@ -123,4 +125,28 @@ function readDate(text: string, order: 'ymd' | 'mdy' | 'dmy'): number | undefine
 function hourOfDay(hour: number, half: string): number {
   if (hour < 1 || hour > 12) return Number.NaN
   return (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+}
+
+/** Epoch microseconds, ascending: empty for a skipped time, two for a repeated time. */
+export type MomentsOf = (localUs: number) => readonly number[]
+
+const dayMs = 86_400_000
+
+/** Throws a CommandError. */
+export function createLocalClock(zone: string): MomentsOf {
+  const offsets = zoneOffsets(zone)
+  return localUs => {
+    const localMs = Math.floor(localUs / 1000)
+    const near = new Set([offsets.at(localMs - dayMs), offsets.at(localMs + dayMs)])
+    const found = [...near].filter(offsetMs => offsets.at(localMs - offsetMs) === offsetMs)
+    return found.map(offsetMs => localUs - offsetMs * 1000).sort((a, b) => a - b)
+  }
+}
+
+function zoneOffsets(zone: string): ZoneOffsets {
+  try {
+    return new ZoneOffsets(zone)
+  } catch {
+    throw new CommandError(`there is no time zone ${zone}; use a name such as Europe/Zurich`, exitUsage)
+  }
 }

@@ -7,8 +7,7 @@
  */
 
 import type { Log } from '../../store/log.ts'
-import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
-import { acquireLock, type HeldLock, type LockOptions } from '../../store/postgres/held-lock/held-lock.ts'
+import { acquireLock, type HeldLock, holdMs, type LockOptions } from '../../store/postgres/held-lock.ts'
 import { clearHolder, raiseEpoch, replicaRow, tryLock } from './replica-rows.ts'
 import type { ReplicaTenure } from './replica-state.ts'
 

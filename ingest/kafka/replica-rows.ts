@@ -2,7 +2,7 @@
 
 import type pg from 'pg'
 import { bug } from '../../store/limits/bug.ts'
-import { ask } from '../../store/postgres/held-lock/lock-session.ts'
+import { ask } from '../../store/postgres/held-lock.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { publishedChannel } from './forward-status.ts'
 import type { ReplicaTenure } from './replica-state.ts'

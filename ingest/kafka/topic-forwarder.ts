@@ -4,7 +4,7 @@
  */
 
 import type { Log } from '../../store/log.ts'
-import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
+import { holdMs } from '../../store/postgres/held-lock.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import { type DeadLetter, deadLettersMax, isWhole } from '../forwarder/dead-letter.ts'

@@ -2,7 +2,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
-import type { Hold } from '../../store/postgres/held-lock/hold.ts'
+import type { Hold } from '../../store/postgres/held-lock.ts'
 import { revisionSlots } from '../forwarder/dirty-set.ts'
 import { type ForwarderHandle, startForwarder } from '../forwarder/forwarder-handle.ts'
 import type { ForwarderStart } from '../forwarder/forwarder-messages.ts'

@@ -1,4 +1,7 @@
-/** Points of the compass as degrees: `NNE` is 22.5. */
+/** Directions: points of the compass as degrees (`NNE` is 22.5), and the speed that belongs to a direction. */
+
+import type { Metric } from './metric.ts'
+import { conversion } from './units.ts'
 
 const points = [
   ...['N', 'NbE', 'NNE', 'NEbN', 'NE', 'NEbE', 'ENE', 'EbN', 'E', 'EbS', 'ESE', 'SEbE', 'SE', 'SEbS', 'SSE', 'SbE'],
@@ -25,4 +28,21 @@ export function compassDegrees(text: string): number | typeof ambiguousDirection
   const degrees = degreesOf.get(point)
   if (degrees !== undefined) return degrees
   return /^[nsweo]{1,3}$/.test(point) && point.includes('o') ? ambiguousDirection : undefined
+}
+
+const directionEnd = '_direction'
+const speedEnd = '_speed'
+/** WMO-No. 8 calls wind below this calm. */
+const calmMetresPerSecond = 0.5
+
+/** Name of the speed that belongs to this direction. Undefined for other names. */
+export function speedOfDirection(name: string): string | undefined {
+  return name.endsWith(directionEnd) ? name.slice(0, -directionEnd.length) + speedEnd : undefined
+}
+
+/** Threshold below which a speed is calm, in its own unit. Null where the unit is missing or does not measure a speed. */
+export function calmSpeed({ unit }: Pick<Metric, 'unit'>): number | null {
+  if (unit === null) return null
+  const converted = conversion('m/s', unit)
+  return converted.ok ? converted.convert(calmMetresPerSecond) : null
 }

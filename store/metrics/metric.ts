@@ -1,10 +1,9 @@
-/** Schemas of a metric: the record, its creation and its change. */
+/** Schemas of a metric: the record, its creation and its change; limits of the number of metrics. */
 
 import { z } from 'zod'
 import { plainText } from '../plain-text.ts'
-import { MetricLimits } from './metric-limits.ts'
 import { MetricName, NewMetricName } from './metric-name.ts'
-import { unitOf } from './units.ts'
+import { signOf, unitOf } from './units.ts'
 
 /**
  * The statistics that are valid for its values:
@@ -17,6 +16,34 @@ import { unitOf } from './units.ts'
  */
 export const metricKinds = ['gauge', 'counter', 'direction', 'state', 'rate'] as const
 export type MetricKind = (typeof metricKinds)[number]
+
+/** In total. Each metric is in memory, and in a list of some kilobytes for the pages. */
+export const metricsMax = 10_000
+/** Created by readings of owned devices. Administrators and devices without an owner use the rest. */
+export const metricsOfOwnersMax = 8_000
+/** Per device. */
+export const metricsPerDeviceMax = 64
+
+const limit = z.number().min(-1e6).max(1e6).nullable()
+const size = z.number().positive().max(1e6).nullable()
+
+/** An omitted field keeps its default. Null switches a check off. */
+export const MetricLimits = z
+  .strictObject({
+    /** Bounds of the usual range. */
+    min: limit,
+    max: limit,
+    /** Largest distance from the mean of the readings before and after. */
+    spike: size,
+    /** Largest change in a minute. Changes over hours scale in proportion. */
+    rate: size,
+    /** A flat line is suspect after this time. By default the sensor's own runs decide. */
+    flat_hours: size,
+    /** The sensor's smallest step. By default its readings decide. */
+    quantum: size,
+  })
+  .partial()
+  .refine(({ min, max }) => (min ?? -Infinity) < (max ?? Infinity), { path: ['min'], message: 'must be less than max' })
 
 const unitTextMax = 32
 
@@ -91,3 +118,7 @@ export const MetricChange = z
   .refine(isRange, rangeIssue)
   .meta({ minProperties: 1 })
 export type MetricChange = z.infer<typeof MetricChange>
+
+export function descriptionOf({ title, kind, unit, decimals }: Pick<Metric, 'title' | 'kind' | 'unit' | 'decimals'>) {
+  return { title, kind, unit: unit === null ? null : signOf(unit), decimals }
+}

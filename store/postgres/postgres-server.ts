@@ -19,7 +19,7 @@ import {
   superuser,
 } from './postgres-cluster.ts'
 import { isUnavailable } from './postgres-errors.ts'
-import { makeSocketFolder, quoteSocketFolder, socketPort } from './socket-folder.ts'
+import { makeSocketFolder, quoteSocketFolder, socketPort } from './postgres-user.ts'
 
 export interface PostgresAddress {
   /** The folder of its socket. */

@@ -1,6 +1,8 @@
-/** Finds a Java that can run QuestDB: in JAVA_HOME, on PATH, then in the cache that script/bootstrap fills. */
+/** The programs of a managed QuestDB: a Java in JAVA_HOME, on PATH, or in the cache that script/bootstrap fills, and its jar. */
 
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fetchJars, type JarOptions } from '../maven/maven-fetch.ts'
 import { type Environment, findProgram, isExecutable, runProgram } from '../process/find-program.ts'
 import { StartError } from '../start-error.ts'
 
@@ -86,4 +88,27 @@ async function askVersion(command: string, environment: Environment): Promise<Ja
 function majorOf(version: string): number {
   const [first, second] = version.split(/[._-]/).map(Number)
   return (first === 1 ? second : first) ?? 0
+}
+
+/** pom.xml and deploy/Dockerfile have the same version. */
+export const questdbVersion = '9.3.4'
+export const questdbDigest = '939bc53ab22f93dbaa6545143a6e7c536d4904c07b7f2d381e8eef10436be062'
+
+const pomPath = fileURLToPath(new URL('pom.xml', import.meta.url))
+
+/** Returns the path of the jar, after fetching it if necessary. */
+export function questdbJar(options: JarOptions): Promise<string> {
+  const jars = {
+    name: 'QuestDB',
+    version: questdbVersion,
+    pomPath,
+    folderName: 'questdb',
+    jarName: 'questdb.jar',
+    sha256: questdbDigest,
+    goalOptions: ['-Dmdep.stripVersion=true', '-DexcludeTransitive=true'],
+    megabytes: 50,
+    mavenFolder: ['org', 'questdb', 'questdb', questdbVersion],
+    giveInstead: 'or set QUESTDB_HTTP and QUESTDB_PG to a running QuestDB',
+  }
+  return fetchJars(jars, options)
 }

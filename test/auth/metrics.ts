@@ -6,8 +6,13 @@ import { createDeviceFields } from '../../auth/metrics/device-fields.ts'
 import { metricPage } from '../../auth/metrics/metric-list.ts'
 import { type Metrics, type MetricsOptions, openMetrics } from '../../auth/metrics/metrics.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { type MetricChange, NewMetric } from '../../store/metrics/metric.ts'
-import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../store/metrics/metric-counts.ts'
+import {
+  type MetricChange,
+  metricsMax,
+  metricsOfOwnersMax,
+  metricsPerDeviceMax,
+  NewMetric,
+} from '../../store/metrics/metric.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
 import { addDeviceTo } from '../support/changed.ts'

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { runCommand } from '../../cli/run.ts'
+import { runCommand } from '../../cli/program.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { packageFolder } from '../../store/version.ts'
 import { barograph } from '../support/command-line.ts'

@@ -5,11 +5,10 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { readBatches, shapeOf } from '../../cli/import-batches.ts'
-import { createLocalClock } from '../../cli/mapping/local-clock.ts'
 import { readMapping } from '../../cli/mapping/mapping.ts'
 import { type MappingWords, mappingOptions } from '../../cli/mapping/mapping-options.ts'
 import { type HeldReading, ReadingMerger } from '../../cli/mapping/reading-merger.ts'
-import { createTimeReader, type TimeFormat } from '../../cli/mapping/times.ts'
+import { createLocalClock, createTimeReader, type TimeFormat } from '../../cli/mapping/times.ts'
 import { conversionOf, readColumnName } from '../../cli/mapping/units.ts'
 
 interface Read {

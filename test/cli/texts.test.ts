@@ -15,7 +15,7 @@ import {
   retentionText,
   topicProblemsOf,
   topicText,
-} from '../../cli/status-text.ts'
+} from '../../cli/status.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 
 const gibibyte = 1024 ** 3

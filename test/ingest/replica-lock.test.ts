@@ -11,8 +11,7 @@ import { postgresUrl } from '../../cli/demo/cluster/database-settings.ts'
 import { acquireReplica, type HeldReplica, type ReplicaLockOptions } from '../../ingest/kafka/replica-lock.ts'
 import { readUnforwarded } from '../../ingest/kafka/replica-rows.ts'
 import { createReplicaState } from '../../ingest/kafka/replica-state.ts'
-import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
-import { Hold } from '../../store/postgres/held-lock/hold.ts'
+import { Hold, holdMs } from '../../store/postgres/held-lock.ts'
 import { nowhere, recordingLog, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
 import { freeze, freezeProcess } from '../support/frozen.ts'
 import { messageOf, serverPid, until } from '../support/processes.ts'
@@ -177,7 +176,7 @@ t.test('threads see how long the replica is held', async t => {
       eval: true,
       workerData: {
         shared: hold.shared,
-        module: new URL('../../store/postgres/held-lock/hold.ts', import.meta.url).href,
+        module: new URL('../../store/postgres/held-lock.ts', import.meta.url).href,
       },
     },
   )

@@ -2,8 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { commandPage } from '../../script/docs/command-page.ts'
-import { withSettings } from '../../script/docs/setting-tables.ts'
+import { commandPage, withSettings } from '../../script/docs/pages.ts'
 import { settingGroups } from '../../service/settings/setting-groups.ts'
 import { settingRows } from '../../service/settings/start-help.ts'
 

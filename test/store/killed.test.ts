@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { test } from 'tap'
 import type { DataDirectory } from '../../store/data-directory.ts'
-import { recordedServer } from '../../store/process/process-identity.ts'
+import { recordedServer } from '../../store/process/server-process.ts'
 import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'

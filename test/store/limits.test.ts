@@ -3,13 +3,18 @@
 import fc from 'fast-check'
 import { LRUCache } from 'lru-cache'
 import { test } from 'tap'
-import { ByteBudget } from '../../store/limits/byte-budget.ts'
-import { Capacity } from '../../store/limits/capacity.ts'
+import { ByteBudget, Capacity } from '../../store/limits/capacity.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { createMutex } from '../../store/limits/mutex.ts'
 import { type Asker, createSemaphore } from '../../store/limits/semaphore.ts'
-import { sharedCount, sharedRate } from '../../store/limits/shared-rate.ts'
-import { type Bucket, PartialBuckets, type Rate, TokenBuckets } from '../../store/limits/token-buckets.ts'
+import {
+  type Bucket,
+  PartialBuckets,
+  type Rate,
+  sharedCount,
+  sharedRate,
+  TokenBuckets,
+} from '../../store/limits/token-buckets.ts'
 import { runs } from '../support/runs.ts'
 
 /** Works that the test ends, and their observed results. */

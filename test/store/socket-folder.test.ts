@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { type Test, test } from 'tap'
 import { startPostgres } from '../../store/postgres/postgres-server.ts'
-import { makeSocketFolder } from '../../store/postgres/socket-folder.ts'
+import { makeSocketFolder } from '../../store/postgres/postgres-user.ts'
 import { openTestDirectory, silentLog, temporaryFolder } from '../support/databases.ts'
 import { serverPid } from '../support/processes.ts'
 

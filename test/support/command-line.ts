@@ -1,7 +1,7 @@
 /** The command line as a person sees it, in the process of the test: one for each command would cost ten times as much. */
 
 import { Readable, Writable } from 'node:stream'
-import { runCommand } from '../../cli/run.ts'
+import { runCommand } from '../../cli/program.ts'
 
 export interface CommandRun {
   status: number

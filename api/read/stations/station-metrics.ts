@@ -3,8 +3,7 @@
 import { type Parameter, parameters, type Station } from '../../../auth/stations/station.ts'
 import type { CustomMetric } from '../../../query/custom-metric.ts'
 import { catalogueEntry } from '../../../store/metrics/catalogue.ts'
-import type { Metric } from '../../../store/metrics/metric.ts'
-import { descriptionOf } from '../../../store/metrics/metric-description.ts'
+import { descriptionOf, type Metric } from '../../../store/metrics/metric.ts'
 
 /** The used part of the registry. */
 export interface DescribedMetrics {

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { bug } from '../../../store/limits/bug.ts'
-import type { ByteBudget } from '../../../store/limits/byte-budget.ts'
+import type { ByteBudget } from '../../../store/limits/capacity.ts'
 import { detachBuffers, ownsBuffer } from '../../../store/limits/detach-buffers.ts'
 import { type BodyDeadlines, BodyError, createBodyDeadlines } from '../../http/request-body.ts'
 import type { Scope } from '../../http/route-family.ts'

@@ -13,7 +13,7 @@ import { createLineImporter, type LineImporter } from '../../../ingest/import/li
 import type { Ingest } from '../../../ingest/ingest.ts'
 import type { FairShare } from '../../../ingest/intake/fair-share.ts'
 import type { Ranges, TimeLimits } from '../../../ingest/reading.ts'
-import { ByteBudget } from '../../../store/limits/byte-budget.ts'
+import { ByteBudget } from '../../../store/limits/capacity.ts'
 import type { Log } from '../../../store/log.ts'
 import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../../http/errors.ts'
 import { createFamily, type OperationGroup, type PublishedFamily, type Scope } from '../../http/route-family.ts'

@@ -1,8 +1,7 @@
 /** The simulated air-quality stations: their values, and the delivery of their points to the service. */
 
 import t from 'tap'
-import { type AirPoint, airPoints } from '../../../cli/demo/air-quality/air-points.ts'
-import { runFeed } from '../../../cli/demo/air-quality/feed.ts'
+import { type AirPoint, airPoints, runFeed } from '../../../cli/demo/air-quality/feed.ts'
 import { airStations, instruments } from '../../../cli/demo/air-quality/stations.ts'
 import { createPointCheck } from '../../../ingest/point.ts'
 import { basicOf } from '../../support/air-quality.ts'

@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { historyCsv } from '../../../cli/demo/history.ts'
-import { createReadings } from '../../../cli/demo/readings.ts'
-import { createReplay } from '../../../cli/demo/record.ts'
+import { createReadings, createReplay } from '../../../cli/demo/readings.ts'
 import { recordedStations, stations } from '../../../cli/demo/stations.ts'
 
 const minuteMs = 60_000

@@ -17,7 +17,7 @@ const buildsOfThree: BrokenBuild[] = [
 const buildsOfOne: BrokenBuild[] = [
   {
     name: 'no fencing of a frozen forwarder',
-    file: 'store/postgres/held-lock/hold.ts',
+    file: 'store/postgres/held-lock.ts',
     from: 'return process.hrtime.bigint() < Atomics.load(this.shared, 0)',
     to: 'return true',
     // Otherwise its successor would send the overwritten rows again.

@@ -2,8 +2,8 @@
 
 import { type Command, Help } from 'commander'
 import { createWholeProgram } from '../../cli/program.ts'
+import { settingGroups } from '../../service/settings/setting-groups.ts'
 import { startIntro } from '../../service/settings/start-help.ts'
-import { codeCell, markdownTable } from './table.ts'
 
 const intro = `# Command line
 
@@ -75,4 +75,37 @@ function block(text: string): string {
 
 function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
+}
+
+const begin = '<!-- Made of service/settings/settings.ts by npm run docs: -->'
+const end = '<!-- Until here. -->'
+
+/** The page with a rebuilt part between the two marks. */
+export function withSettings(page: string): string {
+  const [before, rest] = page.split(begin)
+  const after = rest?.split(end)[1]
+  if (before === undefined || after === undefined) throw new Error(`the page has no ${begin} with ${end} behind it`)
+  const sections = settingGroups().map(({ title, rows }) => {
+    const table = markdownTable(
+      ['name', 'default', 'description'],
+      rows.map(([name, value, description]) => [codeCell(name), defaultText(name, value), description]),
+    )
+    return `## ${title}\n\n${table}\n`
+  })
+  return `${before}${begin}\n\n${sections.join('\n')}\n${end}${after}`
+}
+
+/** The schema's default depends on this machine. */
+function defaultText(name: string, value: string): string {
+  return name === 'TIME_ZONE' ? 'of the machine' : codeCell(value)
+}
+
+/** A cell of code, or an empty one. */
+function codeCell(text: string): string {
+  return text === '' ? '' : `\`${text}\``
+}
+
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

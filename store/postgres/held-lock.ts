@@ -22,9 +22,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { isUnavailable } from '../postgres-errors.ts'
-import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
-import { closeSession, endSession, openSession } from './lock-session.ts'
+import { isUnavailable } from './postgres-errors.ts'
 
 const retryMs = 500
 
@@ -107,4 +105,135 @@ async function hold<Taken>(
 /** An abort ends the pause. */
 async function pause(signal: AbortSignal): Promise<void> {
   await sleep(retryMs, undefined, { signal }).catch(() => undefined)
+}
+
+/** Time limit of each statement. A slower heartbeat comes too late. */
+const answerMs = 2000
+/** PostgreSQL ends a session after this idle time. */
+const idleMs = 5000
+
+/** Sets the time limits. `connect` handles the errors of its client, like `Store.connectPostgres`. */
+async function openSession(connect: () => Promise<pg.Client>): Promise<pg.Client> {
+  const session = await connect()
+  try {
+    await ask(session, `SET idle_session_timeout = ${idleMs}; SET statement_timeout = ${answerMs}`)
+    return session
+  } catch (error) {
+    endSession(session)
+    throw error
+  }
+}
+
+/** Does not wait: the other side may not answer. */
+function endSession(session: pg.Client | undefined): void {
+  void session?.end().catch(() => undefined)
+}
+
+/** Resolves when the lock is free, or when PostgreSQL does not answer in time. */
+async function closeSession(session: pg.Client): Promise<void> {
+  await Promise.race([session.end().catch(() => undefined), sleep(answerMs, undefined, { ref: false })])
+}
+
+export async function ask<Row extends pg.QueryResultRow>(
+  session: pg.Client,
+  text: string,
+  values?: unknown[],
+): Promise<Row[]> {
+  // PostgreSQL ends a statement itself, but not while it is frozen or when its answer is lost.
+  const { rows } = await session.query<Row>({ text, values, query_timeout: answerMs } as pg.QueryConfig)
+  return rows
+}
+
+/** How long a process may act after its last successful heartbeat began, and how long its successor waits. */
+export const holdMs = 3000
+const heartbeatMs = 1000
+
+interface Heartbeat {
+  /** For threads, which check it themselves. */
+  hold: Hold
+  /** Calls the listener when the lock is lost, or at once if it already is. */
+  onLost(listener: (reason: string) => void): void
+  /** Ends the heartbeat without reporting a loss. Returns false when it had ended. */
+  stop(): boolean
+}
+
+/** `beganNs`: start of the last answered statement, by `process.hrtime`. */
+function startHeartbeat(session: pg.Client, beganNs: bigint): Heartbeat {
+  const hold = new Hold()
+  const ended = new AbortController()
+  const listeners: ((reason: string) => void)[] = []
+  let lostBecause: string | undefined
+
+  function stop(): boolean {
+    if (ended.signal.aborted) return false
+    ended.abort()
+    hold.end()
+    return true
+  }
+
+  function lose(reason: string): void {
+    if (!stop()) return
+    lostBecause = reason
+    endSession(session)
+    for (const listener of listeners) listener(reason)
+  }
+
+  async function beat(): Promise<void> {
+    const beganNs = process.hrtime.bigint()
+    await ask(session, 'SELECT 1')
+    if (ended.signal.aborted) return
+    hold.extend(untilNs(beganNs))
+    const tookMs = Number(process.hrtime.bigint() - beganNs) / 1e6
+    await sleep(Math.max(0, heartbeatMs - tookMs), undefined, { signal: ended.signal }).catch(() => undefined)
+  }
+
+  async function beatUntilEnded(): Promise<void> {
+    try {
+      while (!ended.signal.aborted) await beat()
+    } catch (error) {
+      lose(`PostgreSQL did not answer a heartbeat (${error instanceof Error ? error.message : String(error)})`)
+    }
+  }
+
+  hold.extend(untilNs(beganNs))
+  session.on('end', () => lose('PostgreSQL has ended the session, or the connection is lost'))
+  void beatUntilEnded()
+  return {
+    hold,
+    onLost(listener) {
+      if (lostBecause === undefined) listeners.push(listener)
+      else listener(lostBecause)
+    },
+    stop,
+  }
+}
+
+function untilNs(beganNs: bigint): bigint {
+  return beganNs + BigInt(holdMs) * 1_000_000n
+}
+
+/**
+ * The time until which a process may act under a lock, in memory that its threads share: nanoseconds of `process.hrtime`. This
+ * monotonic clock is the same in all threads and continues while the process is frozen.
+ */
+export class Hold {
+  /** Pass it to a thread, which creates a Hold from it. */
+  readonly shared: BigInt64Array<SharedArrayBuffer>
+
+  constructor(shared = new BigInt64Array(new SharedArrayBuffer(8))) {
+    this.shared = shared
+  }
+
+  /** Check directly before each request: a freeze may have intervened since an earlier check. */
+  isHeld(): boolean {
+    return process.hrtime.bigint() < Atomics.load(this.shared, 0)
+  }
+
+  extend(untilNs: bigint): void {
+    Atomics.store(this.shared, 0, untilNs)
+  }
+
+  end(): void {
+    Atomics.store(this.shared, 0, 0n)
+  }
 }
