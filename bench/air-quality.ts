@@ -29,7 +29,7 @@ import {
 } from './air-quality-lists.ts'
 import type { AirQualityServer, BenchStation } from './air-quality-server.ts'
 import { createBounds } from './bounds.ts'
-import { createHooks, hardware, ratios, round, sleep, spread, startProcess, stopProcess } from './measure.ts'
+import { createHooks, ratios, round, sleep, spread, startProcess, stopProcess } from './measure.ts'
 
 const stationCount = Number(process.argv[2] ?? 20)
 const days = Number(process.argv[3] ?? 30)
@@ -268,4 +268,4 @@ try {
 }
 await benchIngest()
 const rows = stationCount * rowsOfStation
-bounds.conclude({ bench: 'air-quality', stations: stationCount, days, rows, samples, ingestRows, hardware: hardware() })
+bounds.conclude({ bench: 'air-quality', stations: stationCount, days, rows, samples, ingestRows })

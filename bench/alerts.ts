@@ -13,21 +13,11 @@ import { bounds as limits } from '../alerts/core/bounds.ts'
 import { startReceiver } from '../test/support/alert-receiver.ts'
 import type { Service } from '../test/support/service.ts'
 import { waitFor } from '../test/support/wait-for.ts'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { addKeys, bulkTargetOf, postAll } from './bulk-load.ts'
 import type { SentReading } from './fleet.ts'
 import { bulkFormats, linesOf } from './ingest-formats.ts'
-import {
-  assertAllTaken,
-  createHooks,
-  hardware,
-  ratios,
-  runLoad,
-  sleep,
-  spread,
-  startProcess,
-  stopProcess,
-} from './measure.ts'
+import { assertAllTaken, ratios, runLoad, sleep, spread, startProcess, stopProcess } from './measure.ts'
 import { type BenchService, deviceName, startBenchService } from './service.ts'
 import { silenceFleet } from './silent-fleet.ts'
 
@@ -43,8 +33,7 @@ const perSecond = 2000
 const silentSecondsMax = 5
 const notifiedMsMax = limits.groupWaitMs + 1000
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 async function ask(service: Service, method: string, path: string, body?: unknown): Promise<{ id: number }> {
   const token = readFileSync(join(service.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
@@ -204,13 +193,11 @@ async function measureSilence(): Promise<void> {
 /** The service gets this port before the receiver listens, so the port must be free. */
 const receiverPort = 20_000 + (process.pid % 20_000)
 
-try {
+await run(async () => {
   await measureSilence()
   const settings = { ALERT_TARGETS_ALLOWED: `http://127.0.0.1:${receiverPort}` }
   const bench = await startBenchService(hooks, deviceCount, settings)
   await measureRates(bench)
   await measureNotified(bench)
-  bounds.conclude({ bench: 'alerts', devices: deviceCount, pairs, seconds, crossings, hardware: hardware() })
-} finally {
-  await closeAll()
-}
+  bounds.conclude({ bench: 'alerts', devices: deviceCount, pairs, seconds, crossings })
+})

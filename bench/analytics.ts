@@ -16,10 +16,10 @@ import { createLocalTime } from '../analytics/time/local-time.ts'
 import { readingsTable } from '../store/tables.ts'
 import type { Service } from '../test/support/service.ts'
 import { measureUnderLoad } from './analytics-load.ts'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { ask, type MadeDevice, startMadeFleet } from './made-fleet.ts'
 import { known, type MadeSeries, madeTimesMs } from './made-series.ts'
-import { createHooks, hardware, round } from './measure.ts'
+import { round } from './measure.ts'
 import { deviceName } from './service.ts'
 import type { BenchStore } from './store.ts'
 
@@ -36,8 +36,7 @@ const longDays = 65
 const longTurns = 3
 const cachedTurns = 200
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 interface Measured {
   readonly service: Service
@@ -134,7 +133,7 @@ async function bench(): Promise<void> {
   const requests = fleet.requests.slice(-loggerCount)
   await measureUnderLoad(hooks, bounds, { bench: fleet, devices: months, silentPath, requests, seconds: loadSeconds })
   const devices = { month: monthCount, year: yearCount }
-  bounds.conclude({ bench: 'analytics', devices, hardware: hardware() })
+  bounds.conclude({ bench: 'analytics', devices })
 }
 
 const hourMs = 3_600_000
@@ -270,8 +269,4 @@ async function plainSqlMs({ questdb }: BenchStore, devices: readonly MadeSeries[
   return median(ms)
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

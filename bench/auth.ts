@@ -8,24 +8,21 @@
 
 import { measureChecks } from './auth-checks.ts'
 import { measureLogins } from './auth-logins.ts'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, startProcess, stopProcess } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { startProcess, stopProcess } from './measure.ts'
 
 const accounts = Number(process.argv[2] ?? 1_000_000)
 const connections = Number(process.argv[3] ?? 64)
 const pairs = Number(process.argv[4] ?? 5)
 const seconds = Number(process.argv[5] ?? 4)
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
-try {
+await run(async () => {
   const generator = startProcess('load-generator.ts')
   hooks.teardown(() => stopProcess(generator))
   const plan = { hooks, bounds, generator, connections, pairs, seconds }
   await measureLogins(plan)
   await measureChecks(plan, accounts)
-  bounds.conclude({ bench: 'auth', accounts, connections, pairs, seconds, hardware: hardware() })
-} finally {
-  await closeAll()
-}
+  bounds.conclude({ bench: 'auth', accounts, connections, pairs, seconds })
+})

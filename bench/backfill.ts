@@ -6,10 +6,10 @@
  */
 
 import { parseArgs } from 'node:util'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { addKeys, bodiesOf, postAll } from './bulk-load.ts'
 import { bulkFormats } from './ingest-formats.ts'
-import { assertAllTaken, createHooks, hardware, round, runLoad, startProcess, stopProcess } from './measure.ts'
+import { assertAllTaken, round, runLoad, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const { values: options } = parseArgs({
@@ -30,8 +30,7 @@ const linesPerBody = 10_000
 const dayMs = 86_400_000
 const p99Max = 5
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 async function bench(): Promise<void> {
   const { store, port, environment, requests } = await startBenchService(hooks, deviceCount)
@@ -81,12 +80,7 @@ async function bench(): Promise<void> {
     acknowledgedPerSecond: perSecond(acknowledgedMs),
     shownPerSecond: perSecond(shownMs),
     stored,
-    hardware: hardware(),
   })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

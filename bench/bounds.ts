@@ -1,7 +1,7 @@
 /** The limits of a benchmark: multiples of a baseline in the same run, because absolute times are not comparable between machines. */
 
 import { max, quantile } from 'simple-statistics'
-import { printResult, round } from './measure.ts'
+import { createHooks, type Hooks, hardware, printResult, round } from './measure.ts'
 
 export interface Bounds {
   /** A ratio with an upper limit. `more` has further figures for the reader, such as its milliseconds. */
@@ -12,7 +12,7 @@ export interface Bounds {
   p95(name: string, ms: readonly number[], yardstickMs: number, bound: number, more?: object): void
   /** A condition that holds on any machine, such as a complete store. */
   must(name: string, holds: boolean): void
-  /** Prints the result with all figures. The bench fails if a limit was missed. */
+  /** Prints the result with the machine and all figures. The bench fails if a limit was missed. */
   conclude(result: object): void
 }
 
@@ -41,10 +41,23 @@ export function createBounds(): Bounds {
     },
     must: (name, holds) => note(name, holds, {}),
     conclude(result) {
-      printResult({ ...result, figures })
+      printResult({ ...result, hardware: hardware(), figures })
       if (missed.length === 0) return
       process.stderr.write(`missed: ${missed.join('; ')}\n`)
       process.exitCode = 1
     },
   }
+}
+
+/** The parts of a bench: `run` closes everything that registered with `hooks`, also after an error. */
+export function startBench(): { hooks: Hooks; bounds: Bounds; run: (bench: () => Promise<void>) => Promise<void> } {
+  const { hooks, closeAll } = createHooks()
+  async function run(bench: () => Promise<void>): Promise<void> {
+    try {
+      await bench()
+    } finally {
+      await closeAll()
+    }
+  }
+  return { hooks, bounds: createBounds(), run }
 }

@@ -24,7 +24,7 @@ import {
   type ReadingsJournal,
   startBenchKafka,
 } from './kafka-brokers.ts'
-import { createHooks, type Hooks, hardware, ratios, round, spread } from './measure.ts'
+import { createHooks, type Hooks, ratios, round, spread } from './measure.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -181,5 +181,4 @@ bounds.conclude({
   load: round(load),
   loadAfter: round(loadavg()[0] ?? 0),
   seconds: round((performance.now() - startedMs) / 1000),
-  hardware: hardware(),
 })

@@ -21,9 +21,9 @@ import { barograph } from '../test/support/command-line.ts'
 import { temporaryFolder } from '../test/support/databases.ts'
 import type { Service } from '../test/support/service.ts'
 import { takeLoopP99Ms } from './analytics-load.ts'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { createReference, type Reference, type TestQuery } from './content-file-reference.ts'
-import { assertAllTaken, createHooks, hardware, round, runLoad, sleep, startProcess, stopProcess } from './measure.ts'
+import { assertAllTaken, round, runLoad, sleep, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const fileCount = Number(process.argv[2] ?? 550_000)
@@ -44,8 +44,7 @@ const queriesPerKind = 200
 const queriesVerified = 10
 const sqlPages = 300
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 const random = createRandom(seed)
 
 interface Page {
@@ -234,11 +233,7 @@ async function bench(): Promise<void> {
   const checkedFiles = await check(service, queries)
   const checked = { pages: queries.length, files: checkedFiles }
   const parameters = { files: fileCount, connections, seconds }
-  bounds.conclude({ bench: 'content-files', ...parameters, checked, listedMs, sqlPage, hardware: hardware() })
+  bounds.conclude({ bench: 'content-files', ...parameters, checked, listedMs, sqlPage })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

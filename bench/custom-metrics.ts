@@ -15,8 +15,8 @@ import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
 import { silentLog } from '../test/support/databases.ts'
 import { plainDevice } from '../test/support/plain-device.ts'
 import { questdbRows } from '../test/support/questdb-rows.ts'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, ratios, spread } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { ratios, spread } from './measure.ts'
 import { type BenchStore, startBenchStore, untilApplied } from './store.ts'
 
 const { values: options } = parseArgs({ options: { pairs: { type: 'string', default: '7' } } })
@@ -30,8 +30,7 @@ const startUs = Date.UTC(2026, 0, 1) * 1000
 const stepUs = 60_000_000
 const tolerance = 1e-9
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 /** A day's course and noise, in steps of a tenth. */
 function valueSql(phase: number): string {
@@ -116,11 +115,7 @@ async function bench(): Promise<void> {
     ms: spread(many),
     fiveMs: spread(few),
   })
-  bounds.conclude({ bench: 'custom-metrics', readings, pairs, hardware: hardware() })
+  bounds.conclude({ bench: 'custom-metrics', readings, pairs })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -20,7 +20,6 @@ import {
   assertAllTaken,
   createHooks,
   type Hooks,
-  hardware,
   ratios,
   runLoad,
   spread,
@@ -234,4 +233,4 @@ for (const name of options.only.split(',')) {
     await closeAll()
   }
 }
-bounds.conclude({ bench: 'dashboard', pairs, seconds, hardware: hardware() })
+bounds.conclude({ bench: 'dashboard', pairs, seconds })

@@ -24,7 +24,7 @@ import { windowOf } from '../query/stats/window.ts'
 import { nothingKnown, plainDevice, plainEntry } from '../test/support/plain-device.ts'
 import { createBounds } from './bounds.ts'
 import { createUniform, madeColumns } from './made-series.ts'
-import { hardware, spread } from './measure.ts'
+import { spread } from './measure.ts'
 
 const { values: options } = parseArgs({
   options: { turns: { type: 'string', default: '15' }, devices: { type: 'string', default: '1000' } },
@@ -137,4 +137,4 @@ bounds.atMost(`findings of ${devices} devices, times a stats_data`, fleet / stat
 bounds.atMost(`unusual, a gauge of ${devices} devices, times a stats_data`, median(times.unusual) / stats, fleetMax, {
   ms: spread(times.unusual),
 })
-bounds.conclude({ bench: 'findings', turns, hardware: hardware() })
+bounds.conclude({ bench: 'findings', turns })

@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util'
 import { mean, median } from 'simple-statistics'
 import { forecast } from '../analytics/forecast/forecast.ts'
 import { horizonHours } from '../analytics/forecast/history.ts'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, round, spread } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { round, spread } from './measure.ts'
 import { type Reference, startReference } from './reference-process.ts'
 
 const { values: options } = parseArgs({
@@ -28,8 +28,7 @@ const coverageOffMax = 0.05
 /** The first calls let the compiler find hot code. */
 const warmUps = 5
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 interface Series {
   readonly name: string
@@ -161,11 +160,7 @@ async function bench(): Promise<void> {
   bounds.atMost('80 % interval, off its share', Math.abs(own.coverage80 - 0.8), coverageOffMax)
   bounds.atMost('95 % interval, off its share', Math.abs(own.coverage95 - 0.95), coverageOffMax)
   const count = all.length * origins
-  bounds.conclude({ bench: 'forecast', origins: count, versions: reference.versions, hardware: hardware() })
+  bounds.conclude({ bench: 'forecast', origins: count, versions: reference.versions })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

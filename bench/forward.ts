@@ -18,8 +18,8 @@ import type { CommitMode } from '../store/questdb/questdb-settings.ts'
 import { readingsTable } from '../store/tables.ts'
 import { silentLog, startDatabases } from '../test/support/databases.ts'
 import { bodyOf } from '../test/support/request-body.ts'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, ratios, sleep, spread } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { ratios, sleep, spread } from './measure.ts'
 import { deviceOf, encodeBodies, type Rows, readingOf, timeUsOf, writeJournal } from './rows.ts'
 import { untilApplied } from './store.ts'
 
@@ -36,8 +36,7 @@ const dayUs = 86_400_000_000
 const postedMin = 0.25
 const clientMin = 1
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 /** Every run writes other days, so that no run meets rows of another. */
 let nextStartUs = Date.UTC(2020, 0, 1) * 1000
@@ -158,11 +157,7 @@ async function bench(): Promise<void> {
     officialClientPerSecond: spread(clientRates),
   })
   const asked = { rows: count, devices: deviceCount, commitMode, pairs }
-  bounds.conclude({ bench: 'forward', ...asked, sent: expected, stored, hardware: hardware() })
+  bounds.conclude({ bench: 'forward', ...asked, sent: expected, stored })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { measurementsTable, measurementsTableSql, readingsTable, readingsTableSql } from '../store/tables.ts'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { addKeys, type BulkTarget, bodiesOf, bulkTargetOf, postAll } from './bulk-load.ts'
 import { fileTimes, profileOptions } from './cpu-profiles.ts'
 import { type FleetPlan, type Order, orders } from './fleet.ts'
@@ -27,7 +27,7 @@ import {
   postedCustomTable,
   postedTable,
 } from './ingest-formats.ts'
-import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
+import { ratios, round, sleep, spread } from './measure.ts'
 import { measurePeers } from './peers.ts'
 import { type BenchService, startBenchService } from './service.ts'
 import { costsOf, minus, slopeOf, sumOf, type ThreadTimes, threadTimes } from './thread-times.ts'
@@ -71,8 +71,7 @@ function known<Name extends string>(option: string, name: string, names: readonl
   return found
 }
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 /** In time order, each run is later than the runs before. Otherwise all runs share the same days at different times. */
 function createPlans() {
@@ -169,7 +168,6 @@ async function bench(): Promise<void> {
     processor,
     profile: options.profile === undefined ? undefined : await profile(options.profile, nextPlan),
     peers,
-    hardware: hardware(),
   })
 }
 
@@ -282,8 +280,4 @@ async function createPostedTables({ questdb }: BenchService['store']): Promise<v
   connection.close()
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

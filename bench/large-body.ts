@@ -16,11 +16,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { temporaryFolder } from '../test/support/databases.ts'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { addKeys } from './bulk-load.ts'
 import { type SentReading, sentReadings } from './fleet.ts'
 import { type BulkFormat, bulkFormats } from './ingest-formats.ts'
-import { createHooks, forgetPeak, hardware, residentMegabytes, round } from './measure.ts'
+import { forgetPeak, residentMegabytes, round } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const { values: options } = parseArgs({ options: { bytes: { type: 'string', default: String(2 ** 30) } } })
@@ -45,8 +45,7 @@ const turnProbeMs = 700
 /** About 195 kB as gzip. */
 const blankBytes = 200_000_000
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 /** Each run's readings are older than the next run's. */
 function* piecesOf(run: number): Generator<SentReading[]> {
@@ -190,11 +189,7 @@ async function bench(): Promise<void> {
   const blank = { ...(await postBlank({ port, key })), ...(await longestTurn()) }
   const shown = await store.countRows(expected)
   bounds.must('QuestDB shows each once', shown === expected)
-  bounds.conclude({ bench: 'large-body', shown, idle, blank, hardware: hardware() })
+  bounds.conclude({ bench: 'large-body', shown, idle, blank })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

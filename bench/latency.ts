@@ -7,19 +7,9 @@
 
 import { once } from 'node:events'
 import { median } from 'simple-statistics'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import type { LoadResult } from './load-generator.ts'
-import {
-  assertAllTaken,
-  createHooks,
-  hardware,
-  ratios,
-  round,
-  runLoad,
-  spread,
-  startProcess,
-  stopProcess,
-} from './measure.ts'
+import { assertAllTaken, ratios, round, runLoad, spread, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const connections = Number(process.argv[2] ?? 64)
@@ -29,8 +19,7 @@ const shares = [0.1, 0.5, 0.9]
 const shareBounded = 0.5
 const p99Max = 10
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 async function bench(): Promise<void> {
   const { store, port, requests } = await startBenchService(hooks, 1000)
@@ -75,7 +64,7 @@ async function bench(): Promise<void> {
   })
   const asked = { connections, seconds, runs, peakPerSecond: round(peak) }
   const byShare = Object.fromEntries(shares.map((share, index) => [`${share * 100} %`, rows[index]]))
-  bounds.conclude({ bench: 'latency', ...asked, shares: byShare, acknowledged, stored, hardware: hardware() })
+  bounds.conclude({ bench: 'latency', ...asked, shares: byShare, acknowledged, stored })
 }
 
 const p99s = (results: readonly LoadResult[]) => results.map(({ p99Ms }) => p99Ms)
@@ -89,8 +78,4 @@ function rowOf(ours: readonly LoadResult[], bare: readonly LoadResult[], perSeco
   }
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -6,8 +6,8 @@
 
 import { once } from 'node:events'
 import { median } from 'simple-statistics'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, ratios, runLoad, sleep, spread, startProcess, stopProcess } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { ratios, runLoad, sleep, spread, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const connections = Number(process.argv[2] ?? 64)
@@ -18,8 +18,7 @@ const points = 24
 
 const rateMin = 0.4
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 const request = 'GET /api/latest/all/24 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
 
 /** One reading an hour for each device. */
@@ -68,11 +67,7 @@ async function bench(): Promise<void> {
     perSecond: spread(ours),
     bareFastifyPerSecond: spread(yardstick),
   })
-  bounds.conclude({ bench: 'latest', connections, pairs, seconds, bodyBytes: body.length, hardware: hardware() })
+  bounds.conclude({ bench: 'latest', connections, pairs, seconds, bodyBytes: body.length })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util'
 import { sum } from 'simple-statistics'
 import { familyOf, serverPid } from '../test/support/processes.ts'
 import { type Service, startService } from '../test/support/service.ts'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, round, sleep } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { round, sleep } from './measure.ts'
 import { addDevices, deviceName } from './service.ts'
 import { threadTimes } from './thread-times.ts'
 
@@ -32,8 +32,7 @@ const settleMs = 15_000
 const parts = ['service', 'questdb', 'postgres'] as const
 type Part = (typeof parts)[number]
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 function pidsOf({ child, dataDirectory }: Service): Record<Part, number[]> {
   const of = (server: 'questdb' | 'postgres') => familyOf(serverPid({ path: dataDirectory }, server))
@@ -114,11 +113,7 @@ async function bench(): Promise<void> {
     dataDirectory = used
     present = deviceCount
   }
-  bounds.conclude({ bench: 'machine', intervalSeconds, results, hardware: hardware() })
+  bounds.conclude({ bench: 'machine', intervalSeconds, results })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -9,8 +9,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { silentLog, temporaryFolder } from '../test/support/databases.ts'
 import { startService } from '../test/support/service.ts'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, residentMegabytes, round, sleep } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { residentMegabytes, round, sleep } from './measure.ts'
 import { writeJournal } from './rows.ts'
 import { addDevices } from './service.ts'
 import { startBenchStore } from './store.ts'
@@ -19,8 +19,7 @@ const deviceCount = Number(process.argv[2] ?? 100_000)
 const backlog = Number(process.argv[3] ?? 10_000_000)
 const peakMax = 2.5
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 async function bench(): Promise<void> {
   const store = await startBenchStore(hooks, silentLog)
@@ -53,11 +52,7 @@ async function bench(): Promise<void> {
     peakMegabytes: drained.peak,
   })
   const asked = { devices: deviceCount, backlog }
-  bounds.conclude({ bench: 'memory', ...asked, drainSeconds: round(drainSeconds), stored, hardware: hardware() })
+  bounds.conclude({ bench: 'memory', ...asked, drainSeconds: round(drainSeconds), stored })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -9,8 +9,8 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { silentLog } from '../test/support/databases.ts'
 import { startService } from '../test/support/service.ts'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, residentMegabytes, round, sleep } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { residentMegabytes, round, sleep } from './measure.ts'
 import { addDevices } from './service.ts'
 import { startBenchStore } from './store.ts'
 
@@ -28,8 +28,7 @@ const bytesPerSeriesMax = 100
 /** The garbage of the start is collected after this time. */
 const settleMs = 20_000
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 /** Adds as many metrics as fit beside the built-in ones. Each device has some of them, spread over all. */
 async function addSeries(databaseUrl: string): Promise<number> {
@@ -75,11 +74,7 @@ async function bench(): Promise<void> {
   const bytesPerSeries = ((withSeries.megabytes - without.megabytes) * 1e6) / series
   bounds.must('each device has its series', series === devices * each)
   bounds.atMost('bytes for a series', bytesPerSeries, bytesPerSeriesMax, { without, withSeries })
-  bounds.conclude({ bench: 'metric-series', devices, metrics, series, hardware: hardware() })
+  bounds.conclude({ bench: 'metric-series', devices, metrics, series })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

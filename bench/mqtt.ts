@@ -8,8 +8,8 @@
 
 import { once } from 'node:events'
 import { median } from 'simple-statistics'
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, ratios, spread, startProcess, stopProcess } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { ratios, spread, startProcess, stopProcess } from './measure.ts'
 import type { MqttLoadOrder, MqttLoadResult } from './mqtt-load.ts'
 import { type BenchService, startBenchService } from './service.ts'
 
@@ -19,8 +19,7 @@ const seconds = Number(process.argv[4] ?? 4)
 const rateMin = 0.5
 const decodedRateMin = 0.7
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 /** Zigbee2MQTT publishes this for a sensor of temperature and humidity with the usual settings. */
 const zigbee = {
@@ -116,11 +115,7 @@ function conclude(ours: MqttLoadResult[], yardstick: MqttLoadResult[], counts: o
     p99Ms: spread(ours.map(({ p99Ms }) => p99Ms)),
     brokerP99Ms: spread(yardstick.map(({ p99Ms }) => p99Ms)),
   })
-  bounds.conclude({ bench: 'mqtt', clientCount, pairs, seconds, ...counts, hardware: hardware() })
+  bounds.conclude({ bench: 'mqtt', clientCount, pairs, seconds, ...counts })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

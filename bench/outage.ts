@@ -6,8 +6,8 @@
  * Usage: node bench/outage.ts [outage seconds] [readings a second]
  */
 
-import { createBounds } from './bounds.ts'
-import { createHooks, hardware, round, runLoad, sleep, startProcess, stopProcess } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { round, runLoad, sleep, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 
 const outageSeconds = Number(process.argv[2] ?? 30)
@@ -15,8 +15,7 @@ const shareOfPeak = 0.3
 const drainShareMax = 2 / 10
 const settleSeconds = 5
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 async function bench(): Promise<void> {
   const { store, service, port, requests } = await startBenchService(hooks, 1000)
@@ -55,11 +54,7 @@ async function bench(): Promise<void> {
     p99Ms: round(result.p99Ms),
   })
   const asked = { outageSeconds, perSecond: round(perSecond) }
-  bounds.conclude({ bench: 'outage', ...asked, acknowledged, stored, hardware: hardware() })
+  bounds.conclude({ bench: 'outage', ...asked, acknowledged, stored })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -9,8 +9,8 @@
 import { once } from 'node:events'
 import { median } from 'simple-statistics'
 import { measurementsTable } from '../store/tables.ts'
-import { createBounds } from './bounds.ts'
-import { assertAllTaken, createHooks, hardware, ratios, runLoad, spread, startProcess, stopProcess } from './measure.ts'
+import { startBench } from './bounds.ts'
+import { assertAllTaken, ratios, runLoad, spread, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
 import { untilApplied } from './store.ts'
 
@@ -23,8 +23,7 @@ const p99Max = 10
 const customCount = 10
 const customRateMin = 0.6
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 async function bench(): Promise<void> {
   const { store, port, requests, customRequests } = await startBenchService(hooks, deviceCount)
@@ -88,11 +87,7 @@ async function bench(): Promise<void> {
     p99Ms: spread(p99s),
     bareFastifyP99Ms: spread(bareP99s),
   })
-  bounds.conclude({ bench: 'put', connections, pairs, seconds, acknowledged, stored, hardware: hardware() })
+  bounds.conclude({ bench: 'put', connections, pairs, seconds, acknowledged, stored })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

@@ -13,9 +13,9 @@ import pg from 'pg'
 import { readingsTable } from '../store/tables.ts'
 import { silentLog, temporaryFolder } from '../test/support/databases.ts'
 import { startService } from '../test/support/service.ts'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { measureFleetState } from './fleet-memory.ts'
-import { createHooks, hardware, residentMegabytes, round, sleep } from './measure.ts'
+import { residentMegabytes, round, sleep } from './measure.ts'
 import { writeJournal } from './rows.ts'
 import { addDevices } from './service.ts'
 import { type BenchStore, startBenchStore, untilApplied } from './store.ts'
@@ -38,8 +38,7 @@ const deviceBytesMax = 3000
 /** The figure in docs/fleet.md. */
 const fleetStateBytesMax = 1800
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 interface Sizes {
   memory: number
@@ -116,11 +115,7 @@ async function bench(): Promise<void> {
     ...(parts.has('devices') || parts.has('readings') ? await measureStored() : {}),
   }
   const asked = { devices: [small, large], fleetDevices, rows }
-  bounds.conclude({ bench: 'sizes', ...asked, bytes, hardware: hardware() })
+  bounds.conclude({ bench: 'sizes', ...asked, bytes })
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)

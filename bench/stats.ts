@@ -11,9 +11,9 @@ import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { airMetrics } from '../query/answers/units.ts'
 import { metrics } from '../store/tables.ts'
-import { createBounds } from './bounds.ts'
+import { startBench } from './bounds.ts'
 import { ask, type MadeDevice, type MadeFleet, startMadeFleet } from './made-fleet.ts'
-import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
+import { ratios, round, sleep, spread } from './measure.ts'
 import { type Reference, startReference } from './reference-process.ts'
 import { measureFunctions } from './stats-functions.ts'
 import type { BenchStore } from './store.ts'
@@ -35,8 +35,7 @@ const three = { names: airMetrics, ratioMin: 5 }
 const minuteMs = 60_000
 const pairMs = 30_000
 
-const { hooks, closeAll } = createHooks()
-const bounds = createBounds()
+const { hooks, bounds, run } = startBench()
 
 interface ReferenceAnswer {
   total_ms: number
@@ -181,7 +180,6 @@ function conclude(reference: Reference, { theirs }: Pairs): void {
     /** statsmodels' autocorrelation with gaps for one metric, which the ratio leaves out. */
     referenceSlowAcfMs: round(slowAcfMs),
     versions: reference.versions,
-    hardware: hardware(),
   })
 }
 
@@ -245,8 +243,4 @@ function deviationOf(our: unknown, their: unknown, tolerance: Tolerance | undefi
   return { off: distance === 0 ? 0 : distance / Math.abs(their), max: tolerance.relative }
 }
 
-try {
-  await bench()
-} finally {
-  await closeAll()
-}
+await run(bench)
