@@ -14,6 +14,7 @@ import { type ImportState, openImportState } from './import-state.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-upload.ts'
 import { ambiguousHours, type MappingWords, mappingOptions, presetNames } from './mapping/mapping-options.ts'
+import { collected } from './option-values.ts'
 import { printText } from './output.ts'
 
 interface ImportCommandOptions {
@@ -58,10 +59,6 @@ replaces an earlier one of the same station, parameter and time. ${idempotent}
 ${exitStatus('points')}`
 
 const precisions = ['ns', 'us', 'ms', 's']
-
-function collected(text: string, texts: string[] = []): string[] {
-  return [...texts, text]
-}
 
 function exitStatus(kind: RowKindName): string {
   return `

@@ -102,15 +102,10 @@ const timesKeptMax = 50_000_000
  * the first and the last time of a run, which then stands for all between.
  */
 class SentTimes {
-  readonly #keptMax: number
   readonly #runs = new Map<string, Run[]>()
   /** Runs with times, the oldest first. */
   readonly #kept = new Set<Run>()
   #keptCount = 0
-
-  constructor(keptMax = timesKeptMax) {
-    this.#keptMax = keptMax
-  }
 
   /** Adds at least one time of one device, in order. */
   add(device: string, timesUs: Float64Array): void {
@@ -121,7 +116,7 @@ class SentTimes {
     this.#kept.add(run)
     this.#keptCount += timesUs.length
     for (const oldest of this.#kept) {
-      if (this.#keptCount <= this.#keptMax) break
+      if (this.#keptCount <= timesKeptMax) break
       this.#keptCount -= oldest.timesUs?.length ?? 0
       oldest.timesUs = undefined
       this.#kept.delete(oldest)

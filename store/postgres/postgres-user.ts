@@ -11,30 +11,30 @@ export interface SystemUser {
   gid: number
 }
 
-const systemUserName = 'postgres'
+const userName = 'postgres'
 const runTimeoutMs = 10_000
 
 /** Undefined when the service is not run by root: PostgreSQL then runs as the same user. */
-export async function postgresUser(environment: Environment, name = systemUserName): Promise<SystemUser | undefined> {
+export async function postgresUser(environment: Environment): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
-  return (await findUser(name, environment)) ?? makeUser(name, environment)
+  return (await findUser(environment)) ?? makeUser(environment)
 }
 
-async function findUser(name: string, environment: Environment): Promise<SystemUser | undefined> {
+async function findUser(environment: Environment): Promise<SystemUser | undefined> {
   const [uid, gid] = await Promise.all(
-    ['-u', '-g'].map(flag => runProgram('id', [flag, name], { environment, timeoutMs: runTimeoutMs })),
+    ['-u', '-g'].map(flag => runProgram('id', [flag, userName], { environment, timeoutMs: runTimeoutMs })),
   )
   if (uid === undefined || gid === undefined || !uid.ok || !gid.ok) return undefined
   return { uid: Number(uid.output), gid: Number(gid.output) }
 }
 
-async function makeUser(name: string, environment: Environment): Promise<SystemUser> {
-  const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name]
+async function makeUser(environment: Environment): Promise<SystemUser> {
+  const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', userName]
   const made = await runProgram('useradd', args, { environment, timeoutMs: runTimeoutMs })
-  const user = await findUser(name, environment)
+  const user = await findUser(environment)
   if (user !== undefined) return user
   throw new StartError(
-    `PostgreSQL does not run as root, and the user "${name}" could not be created (${made.output.trim()}): ` +
+    `PostgreSQL does not run as root, and the user "${userName}" could not be created (${made.output.trim()}): ` +
       'create it, start as another user, or set DATABASE_URL to a running PostgreSQL.',
   )
 }
@@ -51,7 +51,7 @@ export async function assertReachable(paths: readonly string[], user: SystemUser
   const closed = output.trim()
   if (closed === '') return
   throw new StartError(
-    `PostgreSQL runs as the user "${systemUserName}", who cannot access ${closed}: allow it (chmod o+x ${closed}), ` +
+    `PostgreSQL runs as the user "${userName}", who cannot access ${closed}: allow it (chmod o+x ${closed}), ` +
       'move DATA_DIR or the program to another directory, start as a user other than root, or set DATABASE_URL to a running PostgreSQL.',
   )
 }
