@@ -1,6 +1,7 @@
 /** Bounds connections by the settings and the limit of open files. */
 
-import { type Connections, connectionsThatFit, createConnections } from '../store/limits/connections.ts'
+import { type Connections, createConnections } from '../store/limits/connections.ts'
+import { connectionsThatFit } from '../store/limits/open-files.ts'
 import type { Log } from '../store/log.ts'
 import type { Config } from './settings/config.ts'
 

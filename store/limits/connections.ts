@@ -1,11 +1,11 @@
 /** Limits connections in total and per address, and closes those that would delay a stop. */
 
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import type { Log } from '../log.ts'
 import { Capacity } from './capacity.ts'
 import { networkOf } from './networks.ts'
+import { areFilesExhausted, isOutOfFiles } from './open-files.ts'
 
 export interface ConnectionsOptions {
   max: number
@@ -116,40 +116,4 @@ function createIncident(report: (detail: string) => void): Incident {
     },
     isRecent: () => performance.now() - notedMs < recentMs,
   }
-}
-
-/** Reserve for files opened later: database connections, journal segments, threads, imports. */
-const reservedFiles = 128
-
-/** Returns how many connections fit beside our own files; call it when these are open. Infinity where the limit is unknown. */
-export function connectionsThatFit(): number {
-  try {
-    const limit = readLimit(readFileSync('/proc/self/limits', 'utf8'))
-    return Math.max(1, limit - readdirSync('/proc/self/fd').length - reservedFiles)
-  } catch {
-    // The system is not Linux.
-    return Number.POSITIVE_INFINITY
-  }
-}
-
-/** The soft limit. Node raises it to the hard limit at its start. */
-function readLimit(limits: string): number {
-  const line = limits.split('\n').find(text => text.startsWith('Max open files'))
-  const [soft = ''] = line?.slice('Max open files'.length).trim().split(' ') ?? []
-  return soft === 'unlimited' || soft === '' ? Number.POSITIVE_INFINITY : Number(soft)
-}
-
-/** Opens a file, which is cheaper than counting the open ones. */
-export function areFilesExhausted(): boolean {
-  try {
-    closeSync(openSync('/dev/null', 'r'))
-    return false
-  } catch (error) {
-    return isOutOfFiles(error)
-  }
-}
-
-function isOutOfFiles(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException
-  return code === 'EMFILE' || code === 'ENFILE'
 }

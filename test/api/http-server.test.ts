@@ -166,7 +166,7 @@ test('addresses are grouped into networks', async t => {
 
 const show = `
   const { closeSync, openSync } = await import('node:fs')
-  const { areFilesExhausted, connectionsThatFit } = await import(process.cwd() + '/store/limits/connections.ts')
+  const { areFilesExhausted, connectionsThatFit } = await import(process.cwd() + '/store/limits/open-files.ts')
   const before = [connectionsThatFit(), areFilesExhausted()]
   const opened = []
   try { for (;;) opened.push(openSync('/dev/null')) } catch {}
