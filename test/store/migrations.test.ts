@@ -108,7 +108,7 @@ test('the baseline', async t => {
     const folder = join(temporaryFolder(t), 'migrations')
     execFileSync('cp', ['-r', migrationsFolder, folder])
     writeFileSync(join(folder, '999-more.sql'), 'CREATE TABLE more (id int)')
-    t.equal((await pendingMigrations(client, folder))[0], '999-more.sql')
+    t.notOk((await pendingMigrations(client, folder)).includes(last))
     await migrate(client, folder, silentLog)
     t.match((await rows()).at(-1), { name: '999-more.sql' }, 'a later migration follows them')
   })
