@@ -1,7 +1,7 @@
 /** A part of a file that fits into one request. */
 
-import type { DecimalMark } from '../ingest/formats/decimal-mark.ts'
-import type { Format } from '../ingest/formats/line-reader.ts'
+import type { Format } from '../ingest/formats/lines.ts'
+import type { DecimalMark } from '../ingest/formats/number.ts'
 import type { RejectCode } from '../ingest/formats/reject.ts'
 
 export interface Batch {

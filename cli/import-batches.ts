@@ -8,9 +8,9 @@ import {
   withoutByteOrderMark,
 } from '../ingest/formats/content.ts'
 import { type CsvLayout, readCsvHeader, readHeaderAgain } from '../ingest/formats/csv.ts'
-import type { DecimalMark } from '../ingest/formats/decimal-mark.ts'
 import { DecimalSurvey, noteDecimals } from '../ingest/formats/decimal-survey.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../ingest/formats/lines.ts'
+import type { DecimalMark } from '../ingest/formats/number.ts'
 import { type RowKindName, rowKinds } from '../ingest/formats/row-kinds.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import type { Batch } from './import-batch.ts'

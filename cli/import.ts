@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
-import { decimalMarks } from '../ingest/formats/decimal-mark.ts'
+import { decimalMarks } from '../ingest/formats/number.ts'
 import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
 import { type CommandContext, createInterrupt } from './command-context.ts'

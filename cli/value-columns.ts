@@ -1,7 +1,7 @@
 /** Which columns of a file hold numbers or times, by its first rows: those that are not read may be a mistake of the mapping. */
 
 import { isMissing, separators, splitCells } from '../ingest/formats/csv.ts'
-import { readMarkedNumber } from '../ingest/formats/decimal-mark.ts'
+import { readMarkedNumber } from '../ingest/formats/number.ts'
 import type { Batch } from './import-batch.ts'
 import { createTimeReader, isClock } from './mapping/times.ts'
 

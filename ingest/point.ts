@@ -3,8 +3,7 @@
 import { catalogueEntry } from '../store/metrics/catalogue.ts'
 import { pointUnits } from '../store/tables.ts'
 import type { Fields } from './field-names.ts'
-import { ReadTime } from './formats/iso-time.ts'
-import { readTimeText } from './formats/time-text.ts'
+import { ReadTime, readTimeText } from './formats/time-text.ts'
 
 type Unit = (typeof pointUnits)[number]
 

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { shortenedName } from '../../ingest/field-names.ts'
-import type { Format } from '../../ingest/formats/line-reader.ts'
+import type { Format } from '../../ingest/formats/lines.ts'
 import { type Reject, rejectCodes } from '../../ingest/formats/reject.ts'
 import type { ImportResult } from '../../ingest/import/import-session.ts'
 import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-operations.ts'

@@ -2,11 +2,11 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { CustomField } from '../../ingest/custom-fields.ts'
-import { customOf } from '../../ingest/formats/custom-columns.ts'
 import { readLineProtocol, receiptTimeMs } from '../../ingest/formats/line-protocol.ts'
 import type { DeviceOfLine } from '../../ingest/formats/line-protocol-fields.ts'
 import { defaultDeviceTags, type LineNames } from '../../ingest/formats/line-protocol-names.ts'
-import { readingRows } from '../../ingest/formats/reading-rows.ts'
+import { readingRows } from '../../ingest/formats/row-kinds.ts'
+import { customOf } from '../../ingest/formats/rows.ts'
 import type { CustomValues } from '../../ingest/journal/record.ts'
 import type { Range } from '../../ingest/reading.ts'
 import { metricsMax } from '../../store/metrics/metric.ts'

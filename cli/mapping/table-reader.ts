@@ -1,7 +1,7 @@
 /** Reads a foreign table line by line, into readings and faults. */
 
 import { isMissing } from '../../ingest/formats/csv.ts'
-import { type DecimalMark, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
+import { type DecimalMark, readMarkedNumber } from '../../ingest/formats/number.ts'
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../store/metrics/compass.ts'
 import { unchanged } from '../../store/metrics/units.ts'

@@ -3,8 +3,8 @@
  * the first and the second of a repeated hour. A question that they leave open ends the import before anything is stored.
  */
 
-import type { DecimalMark } from '../../ingest/formats/decimal-mark.ts'
 import { DecimalSurvey } from '../../ingest/formats/decimal-survey.ts'
+import type { DecimalMark } from '../../ingest/formats/number.ts'
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 import { printable } from '../output.ts'

@@ -1,16 +1,15 @@
 /** Reads a chunk of whole lines: valid rows, and a reject for each other line. */
 
-import type { Fields } from '../field-names.ts'
+import { type Fields, shortenedName } from '../field-names.ts'
 import { type Errors, leftOutReason } from '../reading.ts'
-import { CustomRows } from './custom-columns.ts'
 import type { SightingsReader } from './field-sightings.ts'
-import type { LineReader } from './line-reader.ts'
+import type { LineReader } from './lines.ts'
 import { NameIndex } from './name-index.ts'
 import { type Reject, RejectList } from './reject.ts'
 import type { OtherFields, RefusedRow, RowCheck, RowKind } from './row-kind.ts'
-import { createRows, type Rows, withoutRoom } from './rows.ts'
+import { CustomRows, createRows, type Rows, withoutRoom } from './rows.ts'
 
-export interface ChunkOptions {
+interface ChunkOptions {
   kind: RowKind<never>
   readLine: LineReader
   check: RowCheck<never>
@@ -57,7 +56,7 @@ const leftOutListedMax = 1_000
 const leftOutFieldsMax = 100
 
 /** Names of fields without a column, in valid rows. */
-export interface NamesOfOthers {
+interface NamesOfOthers {
   /** Fields that may be, or are, values of metrics. */
   stored: ReadonlySet<string>
   ignored: ReadonlySet<string>
@@ -186,5 +185,37 @@ class RowSink {
     if (custom === undefined) return
     this.#custom ??= new CustomRows()
     this.#custom.putAll(row, custom)
+  }
+}
+
+const namesMax = 100
+/** Limit for all headers together. */
+const columnsMax = 10_000
+
+export class IgnoredFields {
+  readonly #ignored = new Set<string>()
+  readonly #stored = new Set<string>()
+  /** For a CSV body: unknown columns of its headers, in their own spelling. */
+  #columns: readonly string[] = []
+
+  addColumns(columns: readonly string[]): void {
+    this.#columns = [...new Set([...this.#columns, ...columns])].slice(0, columnsMax)
+  }
+
+  add({ stored, ignored }: NamesOfOthers): void {
+    for (const name of ignored) if (this.#ignored.size < namesMax + this.#columns.length) this.#ignored.add(name)
+    // A stored value matches its column.
+    if (this.#columns.length > 0) for (const name of stored) this.#stored.add(name)
+  }
+
+  /** For CSV: unknown columns without any stored value. For other formats: the first 100 names, shortened. */
+  list(): string[] {
+    const columns = this.#columns.filter(column => {
+      const name = column.trim()
+      return this.#ignored.has(name) || !this.#stored.has(name)
+    })
+    const known = new Set(this.#columns.map(column => column.trim()))
+    const others = [...this.#ignored].filter(name => !known.has(name)).slice(0, namesMax)
+    return [...columns, ...others.map(shortenedName)]
   }
 }

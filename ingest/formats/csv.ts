@@ -9,14 +9,12 @@ import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '..
 import { metricNameOf, timeFieldOf } from '../../store/metrics/metric-name.ts'
 import type { Fields } from '../field-names.ts'
 import { earliestTimeMs } from '../reading.ts'
-import { type DecimalMark, readMarkedNumber } from './decimal-mark.ts'
-import { ReadTime, readIsoTime } from './iso-time.ts'
 import type { KnownNames } from './known-names.ts'
-import type { LineReader } from './line-reader.ts'
-import { readNumber } from './number.ts'
+import type { LineReader } from './lines.ts'
+import { type DecimalMark, readMarkedNumber, readNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
 import { TextCache } from './text-cache.ts'
-import { plainTimeText, readZonedTimeText } from './time-text.ts'
+import { plainTimeText, ReadTime, readIsoTime, readZonedTimeText } from './time-text.ts'
 
 /** The field of each column, in the order of the file. Undefined for a skipped column. */
 type CsvColumns = readonly (string | undefined)[]

@@ -4,7 +4,7 @@
  */
 
 import { type CsvLayout, cellCount, splitCells } from './csv.ts'
-import { type DecimalMark, readMarkedNumber } from './decimal-mark.ts'
+import { type DecimalMark, readMarkedNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
 
 /** Longer texts are skipped. */

@@ -3,12 +3,11 @@
 import { bug } from '../../store/limits/bug.ts'
 import { markFineTime } from '../journal/record.ts'
 import { expiredReason } from '../reading.ts'
-import { customBytesOf, customOf } from './custom-columns.ts'
+import type { SeenRows } from './merged-rows.ts'
 import type { NameIndex } from './name-index.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
-import type { Rows } from './rows.ts'
-import type { SeenRows } from './seen-rows.ts'
+import { customBytesOf, customOf, type Rows } from './rows.ts'
 
 /** Why the rows of a name are rejected. */
 export interface Unresolved {

@@ -8,8 +8,8 @@ import { readEntityName } from '../../store/metrics/entity-name.ts'
 import type { Metric } from '../../store/metrics/metric.ts'
 import { type Convert, conversion, signOf, unchanged } from '../../store/metrics/units.ts'
 import { shortenedName } from '../field-names.ts'
-import { invalid, type Problem } from './line-protocol-problem.ts'
 import { nameEnd, unescapeText } from './line-protocol-text.ts'
+import { invalid, type Problem } from './reject.ts'
 
 /** A metric of the registry. Plain data, so that it can be posted to a thread. */
 export interface EntityMetric extends Pick<Metric, 'name' | 'unit' | 'kind'> {

@@ -8,10 +8,17 @@ import type { ReadingDevice } from '../whole-reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
 import { type Entity, EntityLine } from './line-protocol-entities.ts'
 import type { FieldTable, LineNames } from './line-protocol-names.ts'
-import { NumberReader } from './line-protocol-number.ts'
-import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
-import { byteOf, lineFeedsIn, nameEnd, stringEnd, unescapeText, withoutReturn } from './line-protocol-text.ts'
-import { readingRows } from './reading-rows.ts'
+import {
+  byteOf,
+  lineFeedsIn,
+  NumberReader,
+  nameEnd,
+  stringEnd,
+  unescapeText,
+  withoutReturn,
+} from './line-protocol-text.ts'
+import { invalid, malformed, type Problem } from './reject.ts'
+import { readingRows } from './row-kinds.ts'
 
 /** The field at the same place of the previous line: most lines have the same fields in the same order. */
 interface KnownField {

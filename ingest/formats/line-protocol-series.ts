@@ -1,8 +1,6 @@
 /** The series of a line, measurement and tags, which determines the device and the names of the fields. */
 
-import { ByteKeys } from './byte-keys.ts'
-import { deviceNameProblem } from './device-name.ts'
-import type { KnownLines, KnownSeries } from './known-lines.ts'
+import type { KnownLines, KnownSeries } from './known-names.ts'
 import {
   createEntityReader,
   type Entity,
@@ -11,11 +9,12 @@ import {
   entityTags,
 } from './line-protocol-entities.ts'
 import { createFieldTables, type FieldTable, type LineNames } from './line-protocol-names.ts'
-import { invalid, type Problem } from './line-protocol-problem.ts'
 import { byteOf, measurementEnd, nameEnd, unescapeText } from './line-protocol-text.ts'
 import { NameIndex } from './name-index.ts'
+import { invalid, type Problem } from './reject.ts'
+import { deviceNameProblem } from './row-kinds.ts'
 
-export interface Series {
+interface Series {
   /** Index into the names of the body; -1 for a problem, or for an entity without a metric. */
   device: number
   fields: FieldTable
@@ -26,7 +25,7 @@ export interface Series {
 
 const tagsMax = 256
 
-export interface SeriesOptions {
+interface SeriesOptions {
   names: LineNames
   /** Device of lines without the first of the device tags. Other device tags are then ignored. */
   deviceDefault: string | undefined
@@ -166,5 +165,71 @@ export class SeriesReader {
     if (this.#values[tag] !== undefined) return `has the tag ${name} twice`
     this.#values[tag] = unescapeText(this.#bytes, valueAt, valueEnd, 'name')
     return undefined
+  }
+}
+
+const stepsMax = 8
+
+class ByteKeys<Value> {
+  readonly #bytes: Buffer
+  readonly #starts: Int32Array
+  readonly #ends: Int32Array
+  readonly #hashes: Int32Array
+  readonly #values: Value[] = []
+  /** An index into the values plus one; 0 for a free slot. */
+  readonly #slots: Int32Array
+  readonly #others = new Map<string, Value>()
+
+  /** The keys are in `bytes`; `slotCount` is a power of two. */
+  constructor(bytes: Buffer, slotCount: number) {
+    this.#bytes = bytes
+    this.#slots = new Int32Array(slotCount)
+    this.#starts = new Int32Array(slotCount)
+    this.#ends = new Int32Array(slotCount)
+    this.#hashes = new Int32Array(slotCount)
+  }
+
+  /** Returns the value of the key from `start` to `end`, which `make` creates for a new key. */
+  get(start: number, end: number, make: (start: number, end: number) => Value): Value {
+    const mask = this.#slots.length - 1
+    const hash = this.#hash(start, end)
+    for (let step = 0; step < stepsMax; step++) {
+      const slot = (hash + step) & mask
+      const found = this.#slots[slot] as number
+      if (found === 0) {
+        const value = make(start, end)
+        this.#starts[slot] = start
+        this.#ends[slot] = end
+        this.#hashes[slot] = hash
+        this.#slots[slot] = this.#values.push(value)
+        return value
+      }
+      if (this.#hashes[slot] === hash && this.#isEqual(slot, start, end)) return this.#values[found - 1] as Value
+    }
+    return this.#other(start, end, make)
+  }
+
+  #hash(start: number, end: number): number {
+    const bytes = this.#bytes
+    let hash = 0
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x0100_0193)
+    return hash ^ (hash >>> 15)
+  }
+
+  #isEqual(slot: number, start: number, end: number): boolean {
+    const bytes = this.#bytes
+    const distance = start - (this.#starts[slot] as number)
+    if (end - distance !== this.#ends[slot]) return false
+    for (let at = start; at < end; at++) if (bytes[at] !== bytes[at - distance]) return false
+    return true
+  }
+
+  #other(start: number, end: number, make: (start: number, end: number) => Value): Value {
+    const key = this.#bytes.toString('latin1', start, end)
+    const known = this.#others.get(key)
+    if (known !== undefined) return known
+    const value = make(start, end)
+    this.#others.set(key, value)
+    return value
   }
 }

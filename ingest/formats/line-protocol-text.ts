@@ -1,4 +1,9 @@
-/** The characters of InfluxDB's line protocol: the ends of names, strings and lines, and the escapes. */
+/**
+ * The characters of InfluxDB's line protocol: the ends of names, strings and lines, the escapes, numbers and
+ * timestamps.
+ */
+
+import { exactDigits, powersOfTen, readNumber } from './number.ts'
 
 export const byteOf = {
   tab: 0x09,
@@ -115,4 +120,132 @@ export function lineFeedsIn(bytes: Buffer, start: number, end: number): number {
   let count = 0
   for (let at = start; at < end; at++) if (bytes[at] === byteOf.lineFeed) count++
   return count
+}
+
+const zero = 0x30
+const nine = 0x39
+const plus = 0x2b
+const point = 0x2e
+const letterI = 0x69
+const letterU = 0x75
+/** Some clients write doubles without an exponent: the smallest ones then have some 340 digits. */
+const numberBytesMax = 400
+
+export class NumberReader {
+  readonly #bytes: Buffer
+  /** Offset after the last number, or the start of a text that is not a number. */
+  end = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** NaN for other texts. A number of few digits is read and delimited in one pass. */
+  read(start: number): number {
+    const bytes = this.#bytes
+    const { length } = bytes
+    const isNegative = bytes[start] === byteOf.minus
+    let at = isNegative ? start + 1 : start
+    const digitsAt = at
+    let mantissa = 0
+    let pointAt = -1
+    for (; at < length; at++) {
+      const byte = bytes[at] as number
+      if (byte >= zero && byte <= nine) mantissa = mantissa * 10 + (byte - zero)
+      else if (byte === point && pointAt === -1) pointAt = at
+      else break
+    }
+    if (!this.#isValueEnd(at) || at - digitsAt > exactDigits || pointAt === at - 1 || at === digitsAt) {
+      return this.#readAny(start)
+    }
+    this.end = at
+    const magnitude = pointAt === -1 ? mantissa : mantissa / (powersOfTen[at - pointAt - 1] as number)
+    return isNegative ? -magnitude : magnitude
+  }
+
+  #isValueEnd(at: number): boolean {
+    if (at === this.#bytes.length) return true
+    const byte = this.#bytes[at]
+    return byte === byteOf.comma || byte === byteOf.space || byte === byteOf.lineFeed
+  }
+
+  #readAny(start: number): number {
+    const bytes = this.#bytes
+    this.end = start
+    if (bytes[start] === byteOf.quote) return Number.NaN
+    this.end = nameEnd(bytes, start, bytes.length)
+    return readValue(bytes, start, withoutReturn(bytes, start, this.end))
+  }
+}
+
+function readValue(bytes: Buffer, start: number, end: number): number {
+  if (end - start > numberBytesMax || bytes[start] === plus) return Number.NaN
+  const last = bytes[end - 1]
+  return last === letterI || last === letterU ? readInteger(bytes, start, end - 1, last) : readNumber(bytes, start, end)
+}
+
+function readInteger(bytes: Buffer, start: number, end: number, letter: number): number {
+  const digitsAt = bytes[start] === byteOf.minus && letter === letterI ? start + 1 : start
+  for (let at = digitsAt; at < end; at++) if (!isDigit(bytes[at])) return Number.NaN
+  return end > digitsAt ? readNumber(bytes, start, end) : Number.NaN
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= zero && byte <= nine
+}
+
+/** Number of digits finer than a millisecond, or milliseconds of the unit. */
+const units = {
+  ns: { digitsCut: 6, ms: 1 },
+  us: { digitsCut: 3, ms: 1 },
+  ms: { digitsCut: 0, ms: 1 },
+  s: { digitsCut: 0, ms: 1000 },
+  m: { digitsCut: 0, ms: 60_000 },
+  h: { digitsCut: 0, ms: 3_600_000 },
+} as const
+export type Precision = keyof typeof units
+
+interface Unit {
+  readonly digitsCut: number
+  readonly ms: number
+}
+
+/** Call it once per body: the name comes from another thread, and V8 recompiles an optimized look-up for each such string. */
+export function unitOf(precision: Precision): Unit {
+  return units[precision]
+}
+
+/** The digits of 2^63. */
+const digitsMax = 19
+
+/**
+ * Epoch milliseconds; NaN unless it is an integer of at most 19 digits. Digits finer than a millisecond are cut off one by one,
+ * so that a double always holds the number exactly.
+ */
+export function readTimestamp(bytes: Buffer, start: number, end: number, { digitsCut, ms }: Unit): number {
+  return ms * readTimeDigits(bytes, start, end, digitsCut)
+}
+
+/** Like `readTimestamp`, with the microseconds as a fraction. For units that have them. */
+export function readFineTimestamp(bytes: Buffer, start: number, end: number, { digitsCut }: Unit): number {
+  return readTimeDigits(bytes, start, end, digitsCut - 3) / 1000
+}
+
+/** True for units with microseconds. */
+export function isFine({ digitsCut }: Unit): boolean {
+  return digitsCut >= 3
+}
+
+function readTimeDigits(bytes: Buffer, start: number, end: number, digitsCut: number): number {
+  const isNegative = bytes[start] === byteOf.minus
+  const digitsAt = isNegative ? start + 1 : start
+  if (end <= digitsAt || end - digitsAt > digitsMax) return Number.NaN
+  const cutAt = end - digitsCut
+  let value = 0
+  for (let at = digitsAt; at < end; at++) {
+    const digit = (bytes[at] ?? 0) - 0x30
+    if (digit < 0 || digit > 9) return Number.NaN
+    if (at < cutAt) value = value * 10 + digit
+  }
+  return isNegative ? -value : value
 }

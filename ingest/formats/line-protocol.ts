@@ -6,27 +6,30 @@
 
 import { type Errors, earliestTimeMs, leftOutReason, type Ranges, timeReason } from '../reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
-import type { KnownLines } from './known-lines.ts'
+import type { KnownLines } from './known-names.ts'
 import { type Entity, type EntityMetric, EntityReports } from './line-protocol-entities.ts'
 import { type DeviceOfLine, FieldsReader } from './line-protocol-fields.ts'
 import type { LineNames } from './line-protocol-names.ts'
-import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
 import { SeriesReader } from './line-protocol-series.ts'
 import {
   byteOf,
   commentEnd,
   isBlank,
+  isFine,
   lineEnd,
   lineFeedsIn,
   nameEnd,
+  type Precision,
+  readFineTimestamp,
+  readTimestamp,
   seriesEnd,
+  unitOf,
   withoutReturn,
 } from './line-protocol-text.ts'
-import { isFine, type Precision, readFineTimestamp, readTimestamp, unitOf } from './line-protocol-time.ts'
 import { MergedRows } from './merged-rows.ts'
 import type { NameIndex } from './name-index.ts'
-import { readingRows } from './reading-rows.ts'
-import { type Reject, RejectList } from './reject.ts'
+import { invalid, malformed, type Problem, type Reject, RejectList } from './reject.ts'
+import { readingRows } from './row-kinds.ts'
 import type { Rows } from './rows.ts'
 
 export interface LineProtocolOptions {

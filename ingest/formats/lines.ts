@@ -1,6 +1,7 @@
 /** Cuts a stream of bytes into chunks of whole lines, so that each chunk can be read separately, in any thread. */
 
 import { bug } from '../../store/limits/bug.ts'
+import type { Fields } from '../field-names.ts'
 
 const lineFeed = 0x0a
 
@@ -80,4 +81,19 @@ class LineCutter {
   rest(): Chunk {
     return this.#chunk.subarray(0, this.#filled)
   }
+}
+
+/** `json`: an array of NDJSON's objects. */
+export type Format = 'csv' | 'ndjson' | 'json'
+
+/**
+ * Reads the bytes from `start` to `end`: the fields with the names of the CSV header, or a sentence for an unreadable line. The
+ * fields are valid until the next call, which may return the same object.
+ */
+export interface LineReader {
+  (chunk: Buffer, start: number, end: number): Fields | string
+  /** True when the last line may have fields without a column. */
+  hasOthers?: boolean
+  /** Place of the last name among the known names that the reader was given; -1 for an unknown name. */
+  knownName?: number
 }

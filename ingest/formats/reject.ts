@@ -49,3 +49,18 @@ export class RejectList {
     this.listed.push(name === undefined ? { line, code, reason } : { line, [this.#subject]: name, code, reason })
   }
 }
+
+export interface Problem {
+  code: RejectCode
+  reason: string
+}
+
+/** The line is not line protocol. */
+export function malformed(reason: string): Problem {
+  return { code: 'LINE_MALFORMED', reason }
+}
+
+/** The line is not a reading. */
+export function invalid(reason: string): Problem {
+  return { code: 'READING_INVALID', reason }
+}

@@ -4,9 +4,8 @@
  */
 
 import type { LeftOutValues } from '../formats/chunk.ts'
-import type { FieldSightings } from '../formats/field-sightings.ts'
+import type { FieldSightings, PackedFields } from '../formats/field-sightings.ts'
 import type { Reject } from '../formats/reject.ts'
-import type { PackedFields } from '../formats/resolved-fields.ts'
 import type { BodyFaultCode } from './body-fault.ts'
 import type { PackedNames } from './packed-names.ts'
 import type { PackedSeries } from './packed-series.ts'

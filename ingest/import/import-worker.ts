@@ -4,22 +4,25 @@ import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { type ChunkResult, type LeftOutValues, readChunk } from '../formats/chunk.ts'
+import { type ChunkResult, IgnoredFields, type LeftOutValues, readChunk } from '../formats/chunk.ts'
 import { createCsvReader, readHeaderAgain } from '../formats/csv.ts'
-import type { DecimalMark } from '../formats/decimal-mark.ts'
 import { encodeRows, type Unresolved } from '../formats/encode.ts'
-import { arraysOfSightings, type FieldSightings, SightingsReader } from '../formats/field-sightings.ts'
-import { IgnoredFields } from '../formats/ignored-fields.ts'
+import {
+  arraysOfSightings,
+  createResolvedFields,
+  type FieldSightings,
+  type PackedFields,
+  SightingsReader,
+} from '../formats/field-sightings.ts'
 import { KnownNames } from '../formats/known-names.ts'
-import type { Format } from '../formats/line-reader.ts'
-import type { LineLimits } from '../formats/lines.ts'
+import type { Format, LineLimits } from '../formats/lines.ts'
+import { SeenRows } from '../formats/merged-rows.ts'
 import { NameIndex } from '../formats/name-index.ts'
 import { createNdjsonReader } from '../formats/ndjson.ts'
-import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
+import type { DecimalMark } from '../formats/number.ts'
 import type { RowCheckOptions, Series } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { columnsOf } from '../formats/rows.ts'
-import { SeenRows } from '../formats/seen-rows.ts'
 import { Abandoned, BodyChannel } from './body-channel.ts'
 import { BodyFault, tooLarge } from './body-fault.ts'
 import { type BodyChunk, beginAgain, bodyChunks, withDecimal } from './body-lines.ts'

@@ -5,24 +5,24 @@ import { gunzipSync } from 'node:zlib'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { customBytesOf, customOf } from '../formats/custom-columns.ts'
 import {
   arraysOfSightings,
+  createResolvedFields,
   type FieldSightings,
+  type PackedFields,
   type SightingLimits,
   SightingsReader,
 } from '../formats/field-sightings.ts'
-import { KnownLines } from '../formats/known-lines.ts'
+import { KnownLines } from '../formats/known-names.ts'
 import {
   type LineProtocolOptions,
   type LineProtocolResult,
   readLineProtocol,
   receiptTimeMs,
 } from '../formats/line-protocol.ts'
-import { readingRows } from '../formats/reading-rows.ts'
 import type { Reject } from '../formats/reject.ts'
-import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
-import { buffersOf, columnsOf, type Rows } from '../formats/rows.ts'
+import { readingRows } from '../formats/row-kinds.ts'
+import { buffersOf, columnsOf, customBytesOf, customOf, type Rows } from '../formats/rows.ts'
 import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
 import { type RemoteBody, type RemoteForm, readRemoteBody } from '../remote/remote-body.ts'

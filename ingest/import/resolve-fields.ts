@@ -2,8 +2,7 @@
 
 import type { CustomField } from '../custom-fields.ts'
 import type { Unresolved } from '../formats/encode.ts'
-import type { FieldSightings } from '../formats/field-sightings.ts'
-import type { PackedFields } from '../formats/resolved-fields.ts'
+import type { FieldSightings, PackedFields } from '../formats/field-sightings.ts'
 import type { Series } from '../formats/row-kind.ts'
 
 /** A field that a device has sent. */

@@ -10,8 +10,8 @@ import { type Convert, conversion, unchanged, unitOf } from '../../store/metrics
 import { unknownFieldReason } from '../custom-fields.ts'
 import { cleanDeviceName } from '../decoders/decode.ts'
 import { shortenedName } from '../field-names.ts'
-import { deviceNameProblem } from '../formats/device-name.ts'
 import { type Reject, RejectList } from '../formats/reject.ts'
+import { deviceNameProblem } from '../formats/row-kinds.ts'
 
 /** A metric of the registry. Plain data, so that it can be posted to a thread. */
 export type KnownMetric = Pick<Metric, 'id' | 'name' | 'unit'>

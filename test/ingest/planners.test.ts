@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t, { test } from 'tap'
-import { SeenRows } from '../../ingest/formats/seen-rows.ts'
+import { SeenRows } from '../../ingest/formats/merged-rows.ts'
 import { BackfillPlanner } from '../../ingest/forwarder/backfill-planner.ts'
 import type { Part } from '../../ingest/forwarder/batch.ts'
 import { CustomSeries } from '../../ingest/forwarder/custom-series.ts'

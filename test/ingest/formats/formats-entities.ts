@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { customOf } from '../../../ingest/formats/custom-columns.ts'
 import { SightingsReader } from '../../../ingest/formats/field-sightings.ts'
 import { type LineProtocolOptions, readLineProtocol } from '../../../ingest/formats/line-protocol.ts'
 import type { EntityMetric } from '../../../ingest/formats/line-protocol-entities.ts'
 import { defaultLineNames } from '../../../ingest/formats/line-protocol-names.ts'
+import { customOf } from '../../../ingest/formats/rows.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
 import { createEntityMetrics } from '../../../service/entity-metrics.ts'
 import { readEntityName } from '../../../store/metrics/entity-name.ts'

@@ -3,12 +3,11 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t, { test } from 'tap'
-import { FlatObjectReader } from '../../../ingest/formats/flat-object.ts'
-import { ReadTime, readIsoTime } from '../../../ingest/formats/iso-time.ts'
-import { ArrayLines } from '../../../ingest/formats/json-array.ts'
+import { FlatObjectReader } from '../../../ingest/formats/ndjson.ts'
 import { readNumber } from '../../../ingest/formats/number.ts'
-import { readingRows } from '../../../ingest/formats/reading-rows.ts'
-import { pointRows } from '../../../ingest/formats/row-kinds.ts'
+import { pointRows, readingRows } from '../../../ingest/formats/row-kinds.ts'
+import { ReadTime, readIsoTime } from '../../../ingest/formats/time-text.ts'
+import { ArrayLines } from '../../../ingest/import/array-body.ts'
 import { runs } from '../../support/runs.ts'
 
 /** Reads from the middle of other bytes, as in a line. */
