@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { shortenedName } from '../../ingest/field-names.ts'
 import type { Format } from '../../ingest/formats/lines.ts'
 import { type Reject, rejectCodes } from '../../ingest/formats/reject.ts'
-import type { ImportResult } from '../../ingest/import/import-session.ts'
+import type { ImportResult } from '../../ingest/import/import.ts'
 import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-operations.ts'
 
 const BatchReject = z.object({

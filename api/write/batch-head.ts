@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Format } from '../../ingest/formats/lines.ts'
 import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
-import { type Coding, codingOf } from '../../ingest/import/content-coding.ts'
+import { type Coding, codingOf } from '../../ingest/import/body-bytes.ts'
 import { knownCodings, mediaTypeOf } from '../http/request-body.ts'
 import type { LoggerErrorCode } from '../http/status-operations.ts'
 

@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
 import { type CredentialWriter, type WriteRefusal, type Writer, writeRefusalReason } from '../../auth/writers.ts'
-import { NamesUnavailable } from '../../ingest/import/import-session.ts'
+import { NamesUnavailable } from '../../ingest/import/import.ts'
 import type { FindKnown } from '../../ingest/import/resolve-names.ts'
 
 /** Reason why readings of the name are refused. */

@@ -2,7 +2,7 @@
 
 import type { Device } from '../../auth/devices/device.ts'
 import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
-import type { FieldResolver, SentField } from '../../ingest/import/resolve-fields.ts'
+import type { FieldResolver, SentField } from '../../ingest/import/resolve-names.ts'
 import { changing, findDevices } from './resolve-devices.ts'
 import type { Sender } from './sender.ts'
 

@@ -3,7 +3,7 @@
  * syntax is checked here. The line's reader rejects an invalid element.
  */
 
-import { BodyFault } from './body-fault.ts'
+import { BodyFault } from './body-bytes.ts'
 
 /** Throws a `BodyFault` where the body is not a JSON array, or is incomplete. */
 export async function* arrayBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -6,7 +6,7 @@ import { DecimalSurvey, noteDecimals } from '../formats/decimal-survey.ts'
 import { type Chunk, type Format, type LineLimits, wholeLines } from '../formats/lines.ts'
 import type { Column, RowKind } from '../formats/row-kind.ts'
 import { arrayBody } from './array-body.ts'
-import { BodyFault } from './body-fault.ts'
+import { BodyFault } from './body-bytes.ts'
 
 interface Beginning {
   /** Layout of a CSV body. Without it the lines are NDJSON. */

@@ -9,11 +9,9 @@ import type { DecimalMark } from '../formats/number.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import type { RowKindName } from '../formats/row-kinds.ts'
 import type { TimeLimits } from '../reading.ts'
-import type { Coding } from './content-coding.ts'
+import type { BodyLimits, Coding } from './body-bytes.ts'
 import type { BodyTask } from './import-worker.ts'
-import type { BodyLimits } from './limited-body.ts'
-import type { FieldResolver } from './resolve-fields.ts'
-import type { FindKnown } from './resolve-names.ts'
+import type { FieldResolver, FindKnown } from './resolve-names.ts'
 import { type ResolveNames, ThreadBody } from './thread-body.ts'
 
 export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice' | 'earliestMs' | 'deviceOf'> {

@@ -23,13 +23,18 @@ import type { DecimalMark } from '../formats/number.ts'
 import type { RowCheckOptions, Series } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { columnsOf } from '../formats/rows.ts'
-import { Abandoned, BodyChannel } from './body-channel.ts'
-import { BodyFault, tooLarge } from './body-fault.ts'
+import { BodyFault, type Coding, decoded, tooLarge } from './body-bytes.ts'
+import { Abandoned, BodyChannel, type BodyTimes, type ChunkRecords } from './body-channel.ts'
 import { type BodyChunk, beginAgain, bodyChunks, withDecimal } from './body-lines.ts'
-import type { BodyTimes, ChunkRecords } from './body-messages.ts'
-import { type Coding, decoded } from './content-coding.ts'
-import { arraysOfNames, packNames, packTextsOf } from './packed-names.ts'
-import { arraysOfSeries, learnNames, type PackedSeries, unpackSeries } from './packed-series.ts'
+import {
+  arraysOfNames,
+  arraysOfSeries,
+  learnNames,
+  type PackedSeries,
+  packNames,
+  packTextsOf,
+  unpackSeries,
+} from './packed-names.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')

@@ -27,8 +27,17 @@ import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
 import { type RemoteBody, type RemoteForm, readRemoteBody } from '../remote/remote-body.ts'
 import type { SampledLines, SampleOptions } from '../remote/sample-lines.ts'
-import { arraysOfNames, type PackedNames, packNames, textIndexes, unpackNames } from './packed-names.ts'
-import { arraysOfSeries, learnNames, type PackedSeries, unpackSeries } from './packed-series.ts'
+import {
+  arraysOfNames,
+  arraysOfSeries,
+  learnNames,
+  type PackedNames,
+  type PackedSeries,
+  packNames,
+  textIndexes,
+  unpackNames,
+  unpackSeries,
+} from './packed-names.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')

@@ -10,22 +10,27 @@ import { detachBuffers, ownsBuffer } from '../../store/limits/detach-buffers.ts'
 import type { Unresolved } from '../formats/encode.ts'
 import { arraysOfSightings, type PackedFields } from '../formats/field-sightings.ts'
 import type { Series } from '../formats/row-kind.ts'
-import { BodyFault } from './body-fault.ts'
-import type {
-  BodyCommand,
-  BodyPiece,
-  BodyReport,
-  BodyTimes,
-  ChunkRecords,
-  FromThread,
-  ToThread,
-} from './body-messages.ts'
-import { type BodyLimits, limitedBody } from './limited-body.ts'
-import { Mailbox } from './mailbox.ts'
-import { arraysOfNames, type PackedNames, textIndexes, unpackNames } from './packed-names.ts'
-import { arraysOfSeries, type PackedSeries, packSeries } from './packed-series.ts'
-import { type FieldResolver, resolveFields } from './resolve-fields.ts'
-import { type FindKnown, findKnown } from './resolve-names.ts'
+import { BodyFault, type BodyLimits, limitedBody } from './body-bytes.ts'
+import {
+  type BodyCommand,
+  type BodyPiece,
+  type BodyReport,
+  type BodyTimes,
+  type ChunkRecords,
+  type FromThread,
+  Mailbox,
+  type ToThread,
+} from './body-channel.ts'
+import {
+  arraysOfNames,
+  arraysOfSeries,
+  type PackedNames,
+  type PackedSeries,
+  packSeries,
+  textIndexes,
+  unpackNames,
+} from './packed-names.ts'
+import { type FieldResolver, type FindKnown, findKnown, resolveFields } from './resolve-names.ts'
 
 /** The series of each name, or why it has none. Rejects when the registry is unavailable. */
 export type ResolveNames = (names: readonly (readonly string[])[]) => Promise<(Series | Unresolved)[]>

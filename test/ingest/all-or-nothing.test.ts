@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { type Test, test } from 'tap'
 import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
 import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
-import type { Append, ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
+import type { Append, ImportResult, ImportSource } from '../../ingest/import/import.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { device, records } from '../support/journal-parts.ts'
 

@@ -6,8 +6,15 @@ import t, { test } from 'tap'
 import { ByteTable, KnownLines, KnownNames } from '../../ingest/formats/known-names.ts'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { NameIndex } from '../../ingest/formats/name-index.ts'
-import { packNames, packTextsOf, textIndexes, unpackNames } from '../../ingest/import/packed-names.ts'
-import { learnNames, packSeries, unpackSeries } from '../../ingest/import/packed-series.ts'
+import {
+  learnNames,
+  packNames,
+  packSeries,
+  packTextsOf,
+  textIndexes,
+  unpackNames,
+  unpackSeries,
+} from '../../ingest/import/packed-names.ts'
 
 const bytesOf = (text: string) => Buffer.from(`<${text}>`)
 /** The bytes of the name stand within other bytes. */

@@ -6,8 +6,11 @@ import t, { type Test, test } from 'tap'
 import { defaultLineNames, type LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { noneAbsent, RowFormat } from '../../ingest/forwarder/row-format.ts'
 import { RowBuffer } from '../../ingest/forwarder/rows.ts'
-import { createLineImporter, type LineImporterOptions } from '../../ingest/import/line-protocol-import.ts'
-import { createLineThread } from '../../ingest/import/line-protocol-thread.ts'
+import {
+  createLineImporter,
+  createLineThread,
+  type LineImporterOptions,
+} from '../../ingest/import/line-protocol-import.ts'
 import type { ReadLinesTask } from '../../ingest/import/line-protocol-worker.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import {
