@@ -1,11 +1,11 @@
 /** The service with generated history for some of its devices, and queries for them. */
 
 import { noneAbsent, RowFormat } from '../ingest/forwarder/row-format.ts'
-import { RowBuffer } from '../ingest/forwarder/rows.ts'
+import { RowBuffer } from '../ingest/forwarder/write-request.ts'
 import { type DeviceRef, readingLengthMax, readings, writeReading } from '../ingest/readings-table.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { type Service, startService } from '../test/support/service.ts'
-import { type MadeReading, type MadeSeries, madeReadings } from './made-series.ts'
+import { type MadeReading, madeReadings, type MadeSeries } from './made-series.ts'
 import { type Hooks, sleep } from './measure.ts'
 import { type BenchService, deviceName, startBenchService } from './service.ts'
 import { type BenchStore, untilApplied } from './store.ts'

@@ -1,7 +1,7 @@
 /** Rows for the forwarder benchmarks: as a journal on disk, as encoded request bodies, or one by one. */
 
 import { noneAbsent, RowFormat } from '../ingest/forwarder/row-format.ts'
-import { RowBuffer } from '../ingest/forwarder/rows.ts'
+import { RowBuffer } from '../ingest/forwarder/write-request.ts'
 import { openDisk } from '../ingest/journal/disk.ts'
 import { groupHeaderLength } from '../ingest/journal/group.ts'
 import { SegmentWriter } from '../ingest/journal/segment-writer.ts'

@@ -1,7 +1,14 @@
 /** The interface of dead letters: the forwarder stores them, and an operator inspects and replays them. */
 
-import { deadLettersMax, isWhole, type ListedLetter, recordOf } from './forwarder/dead-letter.ts'
-import { listDeadLetters, removeDeadLetter, syncFolder } from './forwarder/dead-letters.ts'
+import {
+  deadLettersMax,
+  isWhole,
+  type ListedLetter,
+  listDeadLetters,
+  recordOf,
+  removeDeadLetter,
+  syncFolder,
+} from './forwarder/dead-letters.ts'
 import type { Outcome } from './journal/outcome.ts'
 import type { TableDescription } from './table.ts'
 

@@ -2,8 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Database } from '../ingest/forwarder/known-journals.ts'
-import { positionIssue, type Settled, settlePosition } from '../ingest/forwarder/settle-position.ts'
+import { type Database, positionIssue, type Settled, settlePosition } from '../ingest/forwarder/settle-position.ts'
 import type { ForwardingIngest, ForwardingPointsIngest } from '../ingest/ingest.ts'
 import { journalsOf } from '../ingest/kafka/topic-names.ts'
 import type { TableDescription } from '../ingest/table.ts'

@@ -1,7 +1,7 @@
 /** Lists, replays and discards dead letters: rows that QuestDB refused. */
 
 import { z } from 'zod'
-import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
+import { isWhole } from '../../ingest/forwarder/dead-letters.ts'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import {

@@ -192,6 +192,7 @@ const namesMax = 100
 /** Limit for all headers together. */
 const columnsMax = 10_000
 
+/** Names of a body's fields that are not stored: otherwise misspelled names would be lost silently. */
 export class IgnoredFields {
   readonly #ignored = new Set<string>()
   readonly #stored = new Set<string>()

@@ -182,6 +182,10 @@ const stepsMax = 16
 const keysMin = 1024
 const keyBytesUsual = 32
 
+/**
+ * Numbers byte keys in the order of their addition. Keys are copied. A key without a free slot within a few steps is not added,
+ * so that a search never becomes long.
+ */
 export class ByteTable {
   /** Offset of the next key. The bytes of key `n` end at `ends[n]`, where the next key begins. */
   #used = 0

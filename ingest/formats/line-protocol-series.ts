@@ -170,6 +170,10 @@ export class SeriesReader {
 
 const stepsMax = 8
 
+/**
+ * Values by byte keys, compared in place: creating a string for each key would take as long as the rest of a line. The hash is
+ * simple, so a search ends after a few steps, whatever keys a sender invents. Further keys are looked up as strings.
+ */
 class ByteKeys<Value> {
   readonly #bytes: Buffer
   readonly #starts: Int32Array

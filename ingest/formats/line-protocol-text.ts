@@ -131,6 +131,7 @@ const letterU = 0x75
 /** Some clients write doubles without an exponent: the smallest ones then have some 340 digits. */
 const numberBytesMax = 400
 
+/** Reads floats, and integers with a letter after them. */
 export class NumberReader {
   readonly #bytes: Buffer
   /** Offset after the last number, or the start of a text that is not a number. */

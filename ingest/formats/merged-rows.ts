@@ -128,7 +128,10 @@ function oddNumber(): number {
 
 const slotsMin = 1 << 10
 
-/** The latest times in two generations: the older one is kept until the newer is full. */
+/**
+ * Counts rows that replace an earlier one of a run. The latest times are in two generations: the older one is kept until the newer
+ * is full.
+ */
 export class SeenRows {
   readonly #hash = createRowHash()
   readonly #rowsMax: number

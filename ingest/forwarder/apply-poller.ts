@@ -1,15 +1,13 @@
 /** Polls the applied transactions of QuestDB, so that the journal can remove applied rows, and detects lost rows. */
 
 import type { Log } from '../../store/log.ts'
-import type { Timing } from '../timing.ts'
+import type { Sleeper, Timing } from '../timing.ts'
+import type { PositionRecorder } from './applied-positions.ts'
 import type { ApplyTracker, Progress } from './apply-tracker.ts'
-import type { CommitMode } from './commit-mode.ts'
 import { type IssueLog, isSystemError } from './issue-log.ts'
-import type { PositionRecorder } from './position-recorder.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import type { SegmentRetention } from './segment-retention.ts'
-import type { Sleeper } from './sleeper.ts'
-import { isTransientSuspension, readTableStates, resumeTable, type TableState } from './table-state.ts'
+import { type CommitMode, isTransientSuspension, readTableStates, resumeTable, type TableState } from './table-state.ts'
 
 interface SuspensionWatchOptions {
   /** Its name. */

@@ -5,7 +5,6 @@
  */
 
 import { bug } from '../../store/limits/bug.ts'
-import { DirtySet } from './dirty-set.ts'
 import type { SentEvent } from './sent-watermark.ts'
 import type { TableState } from './table-state.ts'
 
@@ -164,5 +163,31 @@ export class ApplyTracker {
     if (mark.dirty === this.#dirty) throw bug('the series that are applied are those that got rows since')
     this.#spare = mark.dirty
     this.#mark = undefined
+  }
+}
+
+/** Number of revisions. Two series with the same slot only invalidate each other's cached answers. */
+export const revisionSlots = 2 ** 18
+
+class DirtySet {
+  readonly #isDirty = new Uint8Array(revisionSlots)
+  readonly #slots = new Int32Array(revisionSlots)
+  #count = 0
+
+  add(seriesNumber: number): void {
+    const slot = seriesNumber % revisionSlots
+    if (this.#isDirty[slot] === 1) return
+    this.#isDirty[slot] = 1
+    this.#slots[this.#count++] = slot
+  }
+
+  /** Raises the revision of every series in the set and empties it. */
+  bump(revisions: Int32Array): void {
+    for (let index = 0; index < this.#count; index++) {
+      const slot = this.#slots[index] as number
+      Atomics.add(revisions, slot, 1)
+      this.#isDirty[slot] = 0
+    }
+    this.#count = 0
   }
 }

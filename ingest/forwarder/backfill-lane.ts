@@ -10,12 +10,11 @@ import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
+import type { Sleeper } from '../timing.ts'
 import type { BackfillPlanner } from './backfill-planner.ts'
 import { type Batch, bytesWorthSending } from './batch.ts'
-import type { FileRetry } from './file-retry.ts'
-import type { LaneBarrier } from './lane-barrier.ts'
-import type { LaneRange, LaneSender } from './lane-sender.ts'
-import type { Sleeper } from './sleeper.ts'
+import type { FileRetry } from './issue-log.ts'
+import type { LaneBarrier, LaneRange, LaneSender } from './lane-sender.ts'
 
 export interface BackfillLaneOptions {
   disk: Disk

@@ -7,7 +7,6 @@
 import { bug } from '../../store/limits/bug.ts'
 import type { Batch, Part } from './batch.ts'
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
-import { RequestSize } from './request-size.ts'
 import type { RowFormat } from './row-format.ts'
 import { cutRequest, RequestEncoder, type WriteRequest } from './write-request.ts'
 
@@ -15,9 +14,9 @@ import { cutRequest, RequestEncoder, type WriteRequest } from './write-request.t
 type Sent = Delivered | 'resize'
 
 /** `stuck`: QuestDB accepts nothing at present, and the batch has to be planned again. `closed`: the forwarder is stopping. */
-export type Delivered = 'sent' | 'stuck' | 'closed'
+type Delivered = 'sent' | 'stuck' | 'closed'
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   format: RowFormat
   connections: QuestdbConnection[]
   /** Size limit of one request. */
@@ -252,4 +251,54 @@ export class Delivery {
 function backoffMs(attempt: number, random: number): number {
   const ms = Math.min(backoffMsMax, backoffMsMin * 2 ** (attempt - 1))
   return ms * (0.5 + random / 2)
+}
+
+/** The size for an unknown link: at 50 kB/s it passes in 20 s, and the maximum is reached after a few requests. */
+const firstBytes = 1024 * 1024
+/** A slower request is long enough: other requests wait for it. */
+const promptMs = 5000
+/** Growth above half of a rejected size, so that few requests fail. */
+const carefulGrowth = 1 / 16
+
+/**
+ * Adapts the size of requests. A slow link, or a proxy with a limit, passes only short requests, while long ones cost QuestDB
+ * less per row. So the size is halved when a request fails, and grows again with successful ones.
+ */
+export class RequestSize {
+  readonly #bytesMax: number
+  #bytes: number
+  #carefulFrom: number
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+    this.#bytes = Math.min(firstBytes, bytesMax)
+    this.#carefulFrom = bytesMax
+  }
+
+  /** A request contains at least one row of any length. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** The rows of a request of this length were accepted. A short one proves nothing about longer ones. */
+  passed(length: number, tookMs: number): void {
+    if (length < this.#bytes / 2 || tookMs > promptMs) return
+    const growth = this.#bytes < this.#carefulFrom ? 1 : carefulGrowth
+    this.#bytes = Math.min(this.#bytesMax, Math.ceil(this.#bytes * (1 + growth)))
+  }
+
+  /** A request of this length got no answer. */
+  unanswered(length: number): void {
+    this.#bytes = Math.min(this.#bytes, half(length))
+  }
+
+  /** A request of this length was rejected for its size. */
+  refused(length: number): void {
+    this.#carefulFrom = half(length)
+    this.#bytes = Math.min(this.#bytes, this.#carefulFrom)
+  }
+}
+
+function half(length: number): number {
+  return Math.max(1, Math.floor(length / 2))
 }

@@ -4,8 +4,13 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, type Transferab
 import type { Log } from '../../store/log.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { TableDescription } from '../table.ts'
-import type { ForwarderCommand, ForwarderMessage, ForwarderStart, ForwarderThreadData } from './forwarder-messages.ts'
-import type { ForwarderStatus } from './forwarder-status.ts'
+import type {
+  ForwarderCommand,
+  ForwarderMessage,
+  ForwarderStart,
+  ForwarderStatus,
+  ForwarderThreadData,
+} from './forwarder-status.ts'
 import { type SentEvent, SentWatermark } from './sent-watermark.ts'
 
 export interface ForwarderHandleOptions<Source> {

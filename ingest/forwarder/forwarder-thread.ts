@@ -4,8 +4,8 @@ import { workerData } from 'node:worker_threads'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { openDisk } from '../journal/disk.ts'
 import { systemTiming } from '../timing.ts'
-import type { ForwarderThreadData } from './forwarder-messages.ts'
-import { type JournalSourceData, openJournalSource } from './journal-source.ts'
+import type { ForwarderThreadData } from './forwarder-status.ts'
+import { type JournalSourceData, openJournalSource } from './group-source.ts'
 import { runForwarder } from './run-forwarder.ts'
 
 const data: ForwarderThreadData<JournalSourceData> = workerData

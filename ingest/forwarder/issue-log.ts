@@ -1,6 +1,7 @@
 /** Issues of QuestDB and of the forwarder's own files: each is logged once when it begins and once when it ends. */
 
 import type { Log } from '../../store/log.ts'
+import type { Sleeper } from '../timing.ts'
 
 export class IssueLog {
   readonly #log: Log
@@ -58,9 +59,46 @@ const fileTasks = {
   letters: 'cannot read or write the dead letters',
   tombstones: 'cannot write the tombstones of erased readings',
 } as const
-export type FileTask = keyof typeof fileTasks
+type FileTask = keyof typeof fileTasks
 
 /** True for errors such as too many open files, which are logged and retried. Any other error is a bug. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
+}
+
+const pauseMs = 1000
+
+/** Retries work on the journal's files: a system error, such as too many open files, is logged and the work is repeated. */
+export class FileRetry {
+  readonly #issues: IssueLog
+  readonly #sleeper: Sleeper
+
+  constructor(issues: IssueLog, sleeper: Sleeper) {
+    this.#issues = issues
+    this.#sleeper = sleeper
+  }
+
+  /** Undefined after such an error and a pause. Any other error is a bug and is thrown. */
+  async attempt<T>(task: FileTask, work: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work()
+      this.#issues.noteFile(task, undefined)
+      return result
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      this.#issues.noteFile(task, error.message)
+      await this.#sleeper.sleep(pauseMs)
+      return undefined
+    }
+  }
+
+  /** Retries until it succeeds and returns true. Returns false when the forwarder is stopping. */
+  async untilDone(task: FileTask, work: () => void): Promise<boolean> {
+    const tried = () => {
+      work()
+      return true
+    }
+    while (!this.#sleeper.stopped) if (await this.attempt(task, tried)) return true
+    return false
+  }
 }

@@ -5,10 +5,9 @@ import { groupHeaderLength } from '../journal/group.ts'
 import { hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, isRecordErased, nothingErased } from '../journal/tombstones.ts'
-import type { Batch, Part } from './batch.ts'
+import { revisionSlots } from './apply-tracker.ts'
+import { type Batch, KeyTable, type Part } from './batch.ts'
 import type { CustomSeries } from './custom-series.ts'
-import { revisionSlots } from './dirty-set.ts'
-import { KeyTable } from './key-table.ts'
 import type { Absent } from './row-format.ts'
 
 /** A smaller batch uses one connection: with sync, each commit costs more than the rows of both. */

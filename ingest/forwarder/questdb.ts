@@ -9,7 +9,8 @@ import * as https from 'node:https'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createQuestdbClient, type SqlRow } from '../../store/questdb/client/questdb-client.ts'
 import { codeOfStatus } from '../../store/questdb/client/questdb-error.ts'
-import type { RequestBody } from './request-body.ts'
+import type { Sleeper, Timing } from '../timing.ts'
+import type { RequestBody } from './write-request.ts'
 
 /**
  * `stored`: sequenced by QuestDB (204), not yet applied. `refused`: QuestDB rejects the rows as invalid (400). `failed`: any
@@ -124,4 +125,36 @@ async function sendPieces(sent: http.ClientRequest, body: RequestBody): Promise<
   }
   await taken
   sent.end()
+}
+
+export interface QuiesceOptions {
+  /** A small query. Throws when QuestDB does not answer. */
+  query: () => Promise<unknown>
+  sleeper: Sleeper
+  timing: Timing
+}
+
+/** Interval of the queries. A slower answer counts as slow. */
+const stepMs = 200
+const slowAnswerMs = 1000
+const waitMsMax = 60_000
+
+/**
+ * Waits until QuestDB has answered promptly and repeatedly for this long: by then it has accepted or dropped everything sent
+ * before on a closed connection. Rows accepted later, after newer ones with the same series and time, would undo these. A stopped
+ * process answers nothing. Where every answer is slow, one minute suffices.
+ */
+export async function quiesce({ query, sleeper, timing }: QuiesceOptions, ms: number): Promise<void> {
+  const { monotonicMs } = timing
+  const endMs = monotonicMs() + waitMsMax
+  for (let promptMs = 0; promptMs < ms && !sleeper.stopped; promptMs += stepMs) {
+    const queriedAtMs = monotonicMs()
+    const answered = await query().then(
+      () => true,
+      () => false,
+    )
+    await sleeper.sleep(stepMs)
+    const isSlow = monotonicMs() - queriedAtMs > slowAnswerMs && monotonicMs() < endMs
+    if (!answered || isSlow) promptMs = -stepMs
+  }
 }

@@ -4,8 +4,13 @@ import { parentPort } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
 import { systemTiming } from '../timing.ts'
 import { Forwarder } from './forwarder.ts'
-import type { ForwarderCommand, ForwarderMessage, ForwarderStart, ForwarderThreadData } from './forwarder-messages.ts'
-import type { ForwarderStatus } from './forwarder-status.ts'
+import type {
+  ForwarderCommand,
+  ForwarderMessage,
+  ForwarderStart,
+  ForwarderStatus,
+  ForwarderThreadData,
+} from './forwarder-status.ts'
 import type { GroupSource } from './group-source.ts'
 import { isSystemError } from './issue-log.ts'
 import { connectQuestdb } from './questdb.ts'

@@ -1,10 +1,9 @@
 /** Compares the position of a journal with QuestDB's, and records in QuestDB how the forwarder continues. */
 
 import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
 import { type CustomTable, type TableDescription, tableNames } from '../table.ts'
 import { type Exec, type FoundPosition, putPosition, readPosition } from './applied-positions.ts'
-import { type Database, type KnownJournal, noteKnownJournal, readKnownJournals } from './known-journals.ts'
-import { isAccepted, type JournalPlace, judgePosition, verdictText } from './position-verdict.ts'
 
 export interface SettleOptions {
   database: Database
@@ -21,7 +20,7 @@ export interface SettleOptions {
   nowMs: () => number
 }
 
-export interface SettledPlace extends Pick<JournalPlace, 'committed' | 'start'> {
+interface SettledPlace extends Pick<JournalPlace, 'committed' | 'start'> {
   /** Time at which the committed position was written. For a topic it comes from PostgreSQL. */
   untilMs?: number
   /** End of the journal. */
@@ -119,3 +118,100 @@ async function oldestMs(exec: Exec, { name, timestamp }: Pick<CustomTable, 'name
 function idsOf(known: ReadonlyMap<string, { id: string }>): ReadonlySet<string> {
   return new Set([...known.values()].map(({ id }) => id))
 }
+
+/** Positions of the journal. */
+export interface JournalPlace {
+  /** All rows before it were applied once, and may have left the journal. */
+  committed: number
+  /** The journal has all records from here on. */
+  start: number
+  /** Times at which the first and the committed position were written. */
+  sinceMs: number
+  untilMs: number
+}
+
+/**
+ * `filling`: lost rows are being sent again and are incomplete. `again`: rows from `from` on have to be sent again.
+ * `lost`: they are not in the journal. Rows received in that time are missing. Nothing is missing where nothing was
+ * committed.
+ */
+type Verdict =
+  | { kind: 'whole' }
+  | { kind: 'filling' }
+  | { kind: 'again'; from: number; isMissing: boolean }
+  | { kind: 'lost'; fromMs: number; toMs: number; isOfOthers: boolean }
+
+/** Decides by QuestDB's position of a journal whether it has the applied rows, and how the forwarder continues. */
+export function judgePosition({ applied, isOfOthers }: FoundPosition, place: JournalPlace): Verdict {
+  const { committed, start, sinceMs, untilMs } = place
+  if (applied !== undefined && applied.position >= committed) {
+    return { kind: applied.position < applied.wholeFrom ? 'filling' : 'whole' }
+  }
+  const from = applied?.position ?? 0
+  if (!isOfOthers && from >= start) return { kind: 'again', from, isMissing: from < committed }
+  const fromMs = applied?.recordedMs ?? sinceMs
+  return { kind: 'lost', fromMs, toMs: Math.max(fromMs, untilMs), isOfOthers }
+}
+
+/** For people. Undefined where nothing is missing. `rows`: readings or points. */
+export function verdictText(rows: string, verdict: Verdict): string | undefined {
+  if (verdict.kind === 'whole' || (verdict.kind === 'again' && !verdict.isMissing)) return undefined
+  if (verdict.kind !== 'lost') return `QuestDB has lost ${rows}, which are being sent again`
+  const { fromMs, toMs, isOfOthers } = verdict
+  const what = isOfOthers ? 'belongs to another service' : 'is empty or an older copy'
+  const missing = `${rows} that were received from ${timeText(fromMs)} to ${timeText(toMs)}`
+  const remedy = `put its files back, or set QUESTDB_ACCEPT_LOSS=${timeText(toMs)} to go on without them`
+  return `QuestDB ${what}: it lacks ${missing}. Readings wait in the journal: ${remedy}`
+}
+
+/** `acceptedMs`: from the setting, in whole seconds. It does not accept later losses. */
+export function isAccepted({ toMs }: Verdict & { kind: 'lost' }, acceptedMs: number | undefined): boolean {
+  return acceptedMs !== undefined && acceptedMs >= Math.floor(toMs / 1000) * 1000
+}
+
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+interface KnownJournal {
+  readonly id: string
+  /** Time of the oldest row when its first position was written. */
+  readonly sinceMs: number
+  /** For a topic. */
+  readonly committed: number
+  readonly committedMs: number
+  /** QuestDB was empty when its first position was written. */
+  readonly beganEmpty: boolean
+}
+
+export type Database = Pick<pg.Pool, 'query'>
+
+const answerMsMax = 4000
+
+/** By name. */
+export async function readKnownJournals(database: Database): Promise<Map<string, KnownJournal>> {
+  const { rows } = await database.query<KnownJournal & { journal: string }>({
+    text: readSql,
+    query_timeout: answerMsMax,
+  } as pg.QueryConfig)
+  return new Map(rows.map(({ journal, ...known }) => [journal, known]))
+}
+
+/** Rejects when another process has inserted it meanwhile. */
+async function noteKnownJournal(
+  database: Database,
+  name: string,
+  { id, sinceMs, beganEmpty }: Pick<KnownJournal, 'id' | 'sinceMs' | 'beganEmpty'>,
+): Promise<void> {
+  await database.query({
+    text: 'INSERT INTO applied_journals (journal, id, since, began_empty) VALUES ($1, $2, to_timestamp($3), $4)',
+    values: [name, id, sinceMs / 1000, beganEmpty],
+    query_timeout: answerMsMax,
+  } as pg.QueryConfig)
+}
+
+/** A pending rewind limits the committed offset: rows after it are sent again. */
+const readSql = `SELECT journal, id, (extract(epoch FROM since) * 1000)::float8 AS "sinceMs",
+    coalesce(CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END, 0)::float8 AS committed,
+    coalesce(extract(epoch FROM committed_at) * 1000, 0)::float8 AS "committedMs", began_empty AS "beganEmpty"
+  FROM applied_journals LEFT JOIN replica_topics ON topic = journal`

@@ -1,6 +1,8 @@
 /** The state of tables in QuestDB: accepted (sequenced) and merged, visible (applied) transactions. */
 
+import type { Log } from '../../store/log.ts'
 import { type CustomTable, symbolColumns, type TableDescription } from '../table.ts'
+import type { Timing } from '../timing.ts'
 import type { QuestdbConnection } from './questdb.ts'
 
 export interface TableState {
@@ -73,4 +75,55 @@ export function isTransientSuspension(errorMessage: string): boolean {
 
 export async function resumeTable(questdb: Pick<QuestdbConnection, 'query'>, table: string): Promise<void> {
   await questdb.query(`ALTER TABLE ${table} RESUME WAL`)
+}
+
+interface CommitModeOptions {
+  connection: QuestdbConnection
+  /** The previously observed mode. */
+  isSynced: boolean
+  timing: Timing
+  log: Log
+}
+
+/** QuestDB takes longer than this to restart. */
+const queryEveryMs = 1000
+const sql = "SELECT value FROM (SHOW PARAMETERS) WHERE property_path = 'cairo.commit.mode'"
+
+/**
+ * QuestDB's commit mode: whether applied rows are on its disk. An external QuestDB may restart in another mode, so the mode is
+ * polled while it matters.
+ */
+export class CommitMode {
+  readonly #options: CommitModeOptions
+  #isSynced: boolean
+  #queriedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: CommitModeOptions) {
+    this.#options = options
+    this.#isSynced = options.isSynced
+  }
+
+  /** The mode in effect. */
+  get isSynced(): boolean {
+    return this.#isSynced
+  }
+
+  /**
+   * Returns the current mode. Throws when QuestDB does not answer. A recent answer is reused, unless QuestDB may have restarted
+   * since.
+   */
+  async query(mayHaveRestarted: boolean): Promise<boolean> {
+    const { connection, timing } = this.#options
+    if (!mayHaveRestarted && timing.monotonicMs() - this.#queriedAtMs < queryEveryMs) return this.#isSynced
+    const [row] = await connection.query(sql)
+    return row?.[0] === 'sync'
+  }
+
+  /** Takes effect at once. */
+  set(isSynced: boolean): void {
+    this.#queriedAtMs = this.#options.timing.monotonicMs()
+    if (isSynced === this.#isSynced) return
+    this.#isSynced = isSynced
+    this.#options.log.warn({ isSynced }, 'QuestDB has another commit mode now')
+  }
 }

@@ -89,6 +89,7 @@ interface Spool {
 
 const fullCodes = new Set(['ENOSPC', 'EDQUOT'])
 
+/** Holds records until they are accepted or rejected: in memory, and beyond a size in a file. */
 function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOptions): Spool {
   const parts: Uint8Array[] = []
   /** Lengths of the parts in the file. */

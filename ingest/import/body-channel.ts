@@ -127,6 +127,7 @@ function isCommand(message: BodyPiece | BodyCommand): message is BodyCommand {
   return commandKinds.has(message.kind)
 }
 
+/** Messages in the order of arrival, for one reader that waits for them. */
 export class Mailbox<Message> {
   #messages: Message[] = []
   #waiting: { resolve: (message: Message) => void; reject: (error: Error) => void } | undefined

@@ -196,6 +196,7 @@ interface LineThread {
 /** One thread reads more than a million lines a second. */
 const threadsMax = 1
 
+/** The first body starts the thread, which ends some minutes after the last. */
 export function createLineThread(): LineThread {
   const pool = new Piscina({
     filename: new URL('./line-protocol-worker.ts', import.meta.url).href,

@@ -156,6 +156,7 @@ export function arraysOfSeries({ numbers, symbols, authSeqs, refusalOf }: Packed
   return [numbers, symbols.ends, authSeqs, refusalOf]
 }
 
+/** Many texts as one message: a thread receives one string and one array at once, but many strings one by one. */
 interface PackedTexts {
   text: string
   /** End of each text in the whole string. */

@@ -8,7 +8,7 @@ import {
   type ListedLetter,
   recordOf,
   withoutErased,
-} from '../forwarder/dead-letter.ts'
+} from '../forwarder/dead-letters.ts'
 import { erasedCustom } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 

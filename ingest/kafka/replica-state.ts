@@ -14,7 +14,7 @@
 import type pg from 'pg'
 import { bug } from '../../store/limits/bug.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
-import type { DeadLetter } from '../forwarder/dead-letter.ts'
+import type { DeadLetter } from '../forwarder/dead-letters.ts'
 import type { TableDescription } from '../table.ts'
 import { type ForwardStatus, type PublishedStatus, publishedChannel, readPublished } from './forward-status.ts'
 import { createReplicaLetters, insertLetters, type ReplicaLetters } from './replica-letters.ts'

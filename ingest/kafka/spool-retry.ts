@@ -2,7 +2,7 @@
 
 import type { Log } from '../../store/log.ts'
 import { isSystemError } from '../forwarder/issue-log.ts'
-import type { Sleeper } from '../forwarder/sleeper.ts'
+import type { Sleeper } from '../timing.ts'
 import { isKafkaError } from './kafka-errors.ts'
 
 const retryMs = 1000

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { Hold } from '../../store/postgres/held-lock.ts'
-import type { ForwarderThreadData } from '../forwarder/forwarder-messages.ts'
+import type { ForwarderThreadData } from '../forwarder/forwarder-status.ts'
 import { runForwarder, threadLog } from '../forwarder/run-forwarder.ts'
 import { type Disk, openDisk } from '../journal/disk.ts'
 import { systemTiming } from '../timing.ts'

@@ -6,7 +6,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../store/limits/bug.ts'
-import type { Sleeper } from '../forwarder/sleeper.ts'
+import type { Sleeper } from '../timing.ts'
 import type { Disk } from '../journal/disk.ts'
 import { type GroupHeader, groupHeaderLength } from '../journal/group.ts'
 import { offsetOf, type RecordLayout } from '../journal/record.ts'

@@ -7,8 +7,7 @@ import type { Log } from '../../store/log.ts'
 import { holdMs } from '../../store/postgres/held-lock.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
-import { type DeadLetter, deadLettersMax, isWhole } from '../forwarder/dead-letter.ts'
-import { listDeadLetters } from '../forwarder/dead-letters.ts'
+import { type DeadLetter, deadLettersMax, isWhole, listDeadLetters } from '../forwarder/dead-letters.ts'
 import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { Settled } from '../forwarder/settle-position.ts'
 import type { TableDescription } from '../table.ts'
@@ -20,14 +19,7 @@ import type { HeldReplica } from './replica-lock.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { TopicSettler } from './settle-topics.ts'
 import { TombstoneWork } from './tombstone-work.ts'
-import {
-  type ForwardedTopic,
-  type QuestdbStart,
-  startTopicThread,
-  statusAtBegin,
-  type TopicThread,
-  type TopicThreadOptions,
-} from './topic-thread.ts'
+import { type ForwardedTopic, type QuestdbStart, startTopicThread, statusAtBegin, type TopicThread, type TopicThreadOptions } from './topic-thread.ts'
 
 export interface TopicForwarderOptions extends ForwardedTopic {
   kafka: KafkaOptions

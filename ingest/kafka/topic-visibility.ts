@@ -3,8 +3,8 @@
  * that it has read, and the forwarder's published state.
  */
 
-import { revisionSlots } from '../forwarder/dirty-set.ts'
-import { OldestRows } from '../forwarder/oldest-rows.ts'
+import { revisionSlots } from '../forwarder/apply-tracker.ts'
+import { OldestRows } from '../forwarder/sent-watermark.ts'
 import { groupHeaderLength } from '../journal/group.ts'
 import { offsetOf } from '../journal/record.ts'
 import type { PublishedState } from './forward-status.ts'

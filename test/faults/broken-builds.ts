@@ -88,7 +88,7 @@ export const brokenBuilds: BrokenBuild[] = [
   },
   {
     name: 'stamped again when it is sent',
-    file: 'ingest/forwarder/rows.ts',
+    file: 'ingest/forwarder/write-request.ts',
     from: `const timeUs = ${readTime}\n    const frame`,
     to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const frame`,
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),

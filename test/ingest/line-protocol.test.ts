@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t, { type Test, test } from 'tap'
 import { defaultLineNames, type LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { noneAbsent, RowFormat } from '../../ingest/forwarder/row-format.ts'
-import { RowBuffer } from '../../ingest/forwarder/rows.ts'
+import { RowBuffer } from '../../ingest/forwarder/write-request.ts'
 import {
   createLineImporter,
   createLineThread,

@@ -1,9 +1,9 @@
 /** Positions of the forwarder: applied rows, QuestDB's record of them, and the reaction to a difference. */
 
 import t, { test } from 'tap'
+import { PositionRecorder } from '../../ingest/forwarder/applied-positions.ts'
 import { ApplyTracker } from '../../ingest/forwarder/apply-tracker.ts'
-import { PositionRecorder } from '../../ingest/forwarder/position-recorder.ts'
-import { isAccepted, type JournalPlace, judgePosition, verdictText } from '../../ingest/forwarder/position-verdict.ts'
+import { isAccepted, type JournalPlace, judgePosition, verdictText } from '../../ingest/forwarder/settle-position.ts'
 import type { TableState } from '../../ingest/forwarder/table-state.ts'
 import { lostIn } from '../../ingest/kafka/lost-replicas.ts'
 

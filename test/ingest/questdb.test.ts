@@ -1,7 +1,7 @@
 /** The whole write path to a real QuestDB, with values that have no column. */
 
 import t from 'tap'
-import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
+import { isWhole } from '../../ingest/forwarder/dead-letters.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import type { Reading } from '../../ingest/reading.ts'

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
+import { isWhole } from '../../ingest/forwarder/dead-letters.ts'
 import { erasedCustom } from '../../ingest/journal/record.ts'
 import { LostReplica, type ReplicaState } from '../../ingest/kafka/replica-state.ts'
 import { letterId } from '../../ingest/kafka/topic-group.ts'

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { type DeadLetter, deadLettersMax, isWhole } from '../../ingest/forwarder/dead-letter.ts'
+import { type DeadLetter, deadLettersMax, isWhole } from '../../ingest/forwarder/dead-letters.ts'
 import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
 import { erasedCustom } from '../../ingest/journal/record.ts'
 import { TooManyLetters } from '../../ingest/kafka/replica-letters.ts'

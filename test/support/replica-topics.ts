@@ -1,7 +1,7 @@
 /** Topics with the state of their replicas, for tests, and letters for them. */
 
 import type pg from 'pg'
-import { type DeadLetter, deadLetterOf } from '../../ingest/forwarder/dead-letter.ts'
+import { type DeadLetter, deadLetterOf } from '../../ingest/forwarder/dead-letters.ts'
 import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../../ingest/kafka/replica-state.ts'
 import { letterId } from '../../ingest/kafka/topic-group.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'

@@ -1,6 +1,6 @@
 /** Requests to QuestDB as whole bytes. */
 
-import type { RequestBody } from '../../ingest/forwarder/request-body.ts'
+import type { RequestBody } from '../../ingest/forwarder/write-request.ts'
 
 export function bodyOf(bytes: Uint8Array): RequestBody {
   return { length: bytes.length, pieces: () => [bytes] }

@@ -55,7 +55,7 @@ const buildsOfOne: BrokenBuild[] = [
     from: 'const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded',
     to: 'const committable = next',
     also: {
-      file: 'ingest/forwarder/position-verdict.ts',
+      file: 'ingest/forwarder/settle-position.ts',
       from: 'if (applied !== undefined && applied.position >= committed) {',
       to: 'if (applied !== undefined) {',
     },

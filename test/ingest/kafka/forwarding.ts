@@ -3,7 +3,7 @@
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { isWhole } from '../../../ingest/forwarder/dead-letter.ts'
+import { isWhole } from '../../../ingest/forwarder/dead-letters.ts'
 import { groupHeaderLength } from '../../../ingest/journal/group.ts'
 import { layoutOf, offsetOf } from '../../../ingest/journal/record.ts'
 import { readings } from '../../../ingest/readings-table.ts'

@@ -1,6 +1,6 @@
 /** One process of the model: its journal and its forwarder, until it is stopped. */
 
-import { revisionSlots } from '../../../ingest/forwarder/dirty-set.ts'
+import { revisionSlots } from '../../../ingest/forwarder/apply-tracker.ts'
 import { Forwarder } from '../../../ingest/forwarder/forwarder.ts'
 import type { ForwarderStatus } from '../../../ingest/forwarder/forwarder-status.ts'
 import type { QuestdbConnection } from '../../../ingest/forwarder/questdb.ts'

@@ -1,7 +1,7 @@
 /** The network to the simulated QuestDB: requests are delayed, lost on the way there or back, or executed after a timeout. */
 
 import type { QuestdbConnection, WriteAnswer } from '../../../ingest/forwarder/questdb.ts'
-import type { RequestBody } from '../../../ingest/forwarder/request-body.ts'
+import type { RequestBody } from '../../../ingest/forwarder/write-request.ts'
 import type { SqlRow } from '../../../store/questdb/client/questdb-client.ts'
 import type { Random } from '../../faults/seeded-random.ts'
 import { bodyOf, bytesOf } from '../../support/request-body.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { QuestdbConnection, WriteAnswer } from '../../../ingest/forwarder/questdb.ts'
-import type { RequestBody } from '../../../ingest/forwarder/request-body.ts'
+import type { RequestBody } from '../../../ingest/forwarder/write-request.ts'
 import type { SqlRow } from '../../../store/questdb/client/questdb-client.ts'
 import { measurementsTable, metrics, readingsTable } from '../../../store/tables.ts'
 import { bytesOf } from '../../support/request-body.ts'
