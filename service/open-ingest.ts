@@ -1,7 +1,6 @@
 /** Opens the write paths on the journals of the data directory, or explains a failure in one sentence. */
 
 import type { Metrics } from '../auth/metrics/metrics.ts'
-import { watchClock } from '../ingest/clock-watch.ts'
 import {
   type ForwardingIngest,
   type ForwardingPointsIngest,
@@ -12,6 +11,7 @@ import {
   type PointsIngest,
 } from '../ingest/ingest.ts'
 import { readHighestStamps } from '../ingest/journal/stamp-classes.ts'
+import { watchClock } from '../ingest/journal/wall-clock.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'

@@ -1,14 +1,12 @@
 /** Opens the write paths on Kafka topics. The roles `all` and `forward` forward them. */
 
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
-import { watchClock } from '../ingest/clock-watch.ts'
-import type { ForwarderStatus } from '../ingest/forwarder/forwarder-status.ts'
+import { type ForwarderStatus, unappliedRecords } from '../ingest/forwarder/forwarder-status.ts'
 import { type Ingest, type PointsIngest, withStatus } from '../ingest/ingest.ts'
-import { type LeasedStamps, openLeasedStamps } from '../ingest/journal/leased-stamps.ts'
 import type { Timed } from '../ingest/journal/record.ts'
 import { createStampClassRows } from '../ingest/journal/stamp-classes.ts'
-import { unappliedRecords } from '../ingest/journal/unapplied-records.ts'
-import type { WallClock } from '../ingest/journal/wall-clock.ts'
+import { type LeasedStamps, openLeasedStamps } from '../ingest/journal/stamp-lease.ts'
+import { type WallClock, watchClock } from '../ingest/journal/wall-clock.ts'
 import { readPublished } from '../ingest/kafka/forward-status.ts'
 import { watchLostReplicas } from '../ingest/kafka/lost-replicas.ts'
 import { markLost, readUnforwarded } from '../ingest/kafka/replica-rows.ts'

@@ -3,8 +3,7 @@
 import { timeFieldOf } from '../../store/metrics/metric-name.ts'
 import { type Fields, isColumnField } from '../field-names.ts'
 import { timeIn } from '../reading.ts'
-import { type Family, type FieldRule, type Message, readingsMax } from './family.ts'
-import { compileUnit, type UnitRule } from './field-unit.ts'
+import { compileUnit, type Family, type FieldRule, type Message, readingsMax, type UnitRule } from './family.ts'
 import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
 
 /** Bodies of readings in the format of `PUT /api/log`, a message without readings, or the reason of a refusal. */

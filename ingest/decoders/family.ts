@@ -1,4 +1,8 @@
-/** Declaration of a family of messages: where device, time and values stand in them, and in which units. */
+/** Declaration of a family of messages: where device, time and values stand in them, and the conversion of their units. */
+
+import { catalogueEntry } from '../../store/metrics/catalogue.ts'
+import { type Convert, conversion, unchanged } from '../../store/metrics/units.ts'
+import { valueAt } from './json-path.ts'
 
 /** Of a message. More of them are a batch, which has a way in of its own. */
 export const readingsMax = 1000
@@ -51,4 +55,32 @@ export interface Family {
   readonly dropsOthers?: boolean | undefined
   /** Whether numbers without a rule come as texts. */
   readonly hasTexts?: boolean | undefined
+}
+
+export type UnitRule = (message: Message) => Convert
+
+/** Why a unit cannot be converted to the one of the metric; undefined for one that can. */
+export function unitFault(metric: string, unit: string): string | undefined {
+  if (unit === 'not') return undefined
+  try {
+    compileUnit(metric, unit)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+/** Throws for a declaration with a unit that cannot be converted. */
+export function compileUnit(metric: string, unit: string): UnitRule {
+  const [from = '', to = catalogueEntry(metric)?.unit ?? ''] = unit.split('>')
+  if (from.startsWith('/')) return message => convertFrom(valueAt(message.body, from), to)
+  const found = conversion(from, to)
+  if (!found.ok) throw new Error(`${metric}: ${found.reason}`)
+  return () => found.convert
+}
+
+/** The message states its unit. */
+function convertFrom(unit: unknown, to: string): Convert {
+  const found = typeof unit === 'string' ? conversion(unit, to) : undefined
+  return found?.ok === true ? found.convert : unchanged
 }

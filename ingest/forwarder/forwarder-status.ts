@@ -2,12 +2,13 @@
 
 import type { MessagePort } from 'node:worker_threads'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
-import { readCheckpoint } from '../journal/checkpoint.ts'
-import type { Disk } from '../journal/disk.ts'
+import { type Disk, openDisk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import type { JournalMedium } from '../journal/medium.ts'
+import { recoverJournal } from '../journal/recovery.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
-import { listSegments } from '../journal/segments.ts'
+import { listSegments, readCheckpoint } from '../journal/segments.ts'
+import { readStamps } from '../journal/stamp-file.ts'
 import type { TableDescription } from '../table.ts'
 import { letterNames } from './dead-letters.ts'
 
@@ -129,3 +130,11 @@ export type ForwarderMessage =
   | { kind: 'held' }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }
   | { kind: 'stopped' }
+
+/** Their number, and the highest stamp of each class, as in `StampState`. Cuts off a torn tail. */
+export function unappliedRecords(directory: string): { count: number; highestUs: readonly number[] } {
+  const disk = openDisk(directory)
+  const { end } = recoverJournal(disk)
+  const { highestUs } = readStamps(disk, end.lastStampUs)
+  return { count: end.ordinal - statusAtStart(disk, end).appliedOrdinal, highestUs }
+}

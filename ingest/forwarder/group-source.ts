@@ -1,7 +1,7 @@
 /** The source of the forwarder's groups: the journal of this process, or a spool that reads a topic. */
 
-import { readCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
+import { readCheckpoint } from '../journal/segments.ts'
 import type { Timing } from '../timing.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import type { QuestdbConnection } from './questdb.ts'

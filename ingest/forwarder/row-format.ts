@@ -1,8 +1,16 @@
 /** The rows of records, and their length in line protocol. */
 
 import { bug } from '../../store/limits/bug.ts'
-import { customAt, customCount, customLength, layoutOf, offsetInCustom, offsetOf } from '../journal/record.ts'
-import { binaryDouble, escapeText } from '../line-protocol.ts'
+import {
+  binaryDouble,
+  customAt,
+  customCount,
+  customLength,
+  escapeText,
+  layoutOf,
+  offsetInCustom,
+  offsetOf,
+} from '../journal/record.ts'
 import { type CustomTable, symbolColumns, type TableDescription } from '../table.ts'
 
 /** The format of a record's rows: one in the table, and one in the custom table for each custom value. */

@@ -2,10 +2,9 @@
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
-import { writeCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
-import { listSegments, quarantineName, segmentName } from '../journal/segments.ts'
+import { listSegments, quarantineName, segmentName, writeCheckpoint } from '../journal/segments.ts'
 import type { Tombstones } from '../journal/tombstones.ts'
 import type { Timing } from '../timing.ts'
 import type { CommitMode } from './table-state.ts'

@@ -6,12 +6,16 @@ import { type WriteRefusal, type Writer, writeRefusals } from '../../auth/writer
 import { composed } from '../../store/plain-text.ts'
 import { type Fields, ignoredNames, roleOf, type StoredFields } from '../field-names.ts'
 import type { Ingest } from '../ingest.ts'
-import type { Outcome } from '../journal/outcome.ts'
+import type { Outcome } from '../journal/record.ts'
 import { leftOutReason, type Reading, type ReadingCheck } from '../reading.ts'
 import type { RejectedPart } from '../rejections/rejection.ts'
 import type { WholeReading } from '../whole-reading.ts'
-import { createCustomMetrics, type RegistryOfMetrics } from './custom-metrics.ts'
-import { createPrepareReading, type Unprepared } from './prepare-reading.ts'
+import {
+  createCustomMetrics,
+  createPrepareReading,
+  type RegistryOfMetrics,
+  type Unprepared,
+} from './prepare-reading.ts'
 import type { ReadingMeter } from './reading-meter.ts'
 import type { Refusal } from './refusal.ts'
 

@@ -1,13 +1,16 @@
 /** Creates the device and the metrics that a valid reading needs and the registries lack. */
 
 import type { Device } from '../../auth/devices/device.ts'
+import { createDeviceFields, type FieldDevice } from '../../auth/metrics/device-fields.ts'
+import type { Sighting } from '../../auth/metrics/metric-discovery.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { Writer } from '../../auth/writers.ts'
 import { type CustomFields, otherFieldsOf } from '../custom-fields.ts'
 import { type Fields, isColumnField } from '../field-names.ts'
-import { type Errors, emptyErrors, hasNoColumn, type ReadingCheck } from '../reading.ts'
-import { type CustomMetrics, newDeviceOf } from './custom-metrics.ts'
+import { type Checked, type Errors, emptyErrors, hasNoColumn, type ReadingCheck } from '../reading.ts'
+import { type WholeReading, wholeReading } from '../whole-reading.ts'
 
-export interface PrepareOptions {
+interface PrepareOptions {
   check: ReadingCheck
   nowMs: () => number
   customMetrics: CustomMetrics
@@ -18,7 +21,7 @@ export type Unprepared = Errors | 'later'
 type Prepared = Promise<Unprepared | undefined> | undefined
 
 /** Undefined where nothing is created: `take` refuses a reading that is invalid or names no device. */
-export type PrepareReading = (writer: Writer, fields: Fields) => Prepared
+type PrepareReading = (writer: Writer, fields: Fields) => Prepared
 
 function hasOtherFields(fields: Fields): boolean {
   for (const name in fields) if (!isColumnField(name)) return true
@@ -64,5 +67,34 @@ export function createPrepareReading({ check, nowMs, customMetrics }: PrepareOpt
     }
     const isAdded = device === 'DEVICE_UNKNOWN' && writer.mayCreateDevices
     return isAdded ? addDevice(writer, name, fields, otherFieldsOf(fields, null)?.custom) : undefined
+  }
+}
+
+export type RegistryOfMetrics = Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>
+
+interface CustomMetrics {
+  /** Combines a checked reading with the values of the device's metrics. In memory. */
+  whole(device: Device, fields: Fields, checked: Checked): WholeReading
+  /** Fields without a metric or series, for `make` to create. In memory. */
+  missing(custom: CustomFields | undefined, device: FieldDevice): readonly Sighting[]
+  /** `by` is the sender, for the audit. Returns `later` when the registry is unavailable. */
+  make: Metrics['ensure']
+}
+
+/** A device that does not exist yet: numbers of devices begin at 1. */
+const newDeviceOf = (owner: number | null): FieldDevice => ({ number: 0, metrics: null, owner })
+const none: readonly Sighting[] = []
+
+export function createCustomMetrics(metrics: RegistryOfMetrics): CustomMetrics {
+  const deviceFields = createDeviceFields(metrics)
+  const nameOf = (field: string) => metrics.find(field)?.name
+
+  return {
+    whole(device, fields, checked) {
+      const fieldOf = (name: string) => deviceFields.find(device, name)
+      return wholeReading(checked, fields, { metrics: device.metrics, fieldOf, nameOf })
+    },
+    missing: (custom, device) => (custom === undefined ? none : deviceFields.missing(device, custom.names)),
+    make: metrics.ensure,
   }
 }

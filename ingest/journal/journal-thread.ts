@@ -5,8 +5,13 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDisk } from './disk.ts'
-import { createCommitter } from './journal-committer.ts'
-import { command, controlAt, type JournalThreadData, type JournalThreadMessage } from './journal-shared.ts'
+import {
+  command,
+  controlAt,
+  createCommitter,
+  type JournalThreadData,
+  type JournalThreadMessage,
+} from './journal-shared.ts'
 import { SegmentWriter } from './segment-writer.ts'
 
 const { directory, end, reserveBytes, segmentBytes, shared }: JournalThreadData = workerData

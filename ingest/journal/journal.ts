@@ -9,21 +9,12 @@ import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { BulkPace } from './bulk-pace.ts'
-import { EndedSeries } from './ended-series.ts'
+import { EndedSeries } from './tombstones.ts'
 import { groupHeaderLength } from './group.ts'
-import {
-  controlAt,
-  createJournalShared,
-  type JournalShared,
-  type JournalThreadMessage,
-  slotBytes,
-  timesAt,
-} from './journal-shared.ts'
+import { controlAt, createJournalShared, createSlot, emptySlot, type JournalShared, type JournalThreadMessage, type Slot, slotBytes, timesAt } from './journal-shared.ts'
 import type { JournalThread } from './journal-worker.ts'
 import type { JournalMedium } from './medium.ts'
-import type { Outcome, Settle } from './outcome.ts'
-import { chooseLanes, type RecordWriter, type Timed } from './record.ts'
-import { createSlot, emptySlot, type Slot } from './slot.ts'
+import { chooseLanes, type Outcome, type RecordWriter, type Settle, type Timed } from './record.ts'
 import type { Stamper } from './stamp.ts'
 import { createStoredListeners, type StoredListener, type StoredListeners } from './stored-records.ts'
 import { clockStepUs } from './wall-clock.ts'

@@ -16,7 +16,6 @@
  * The record contains the symbols, so a row reaches the database even when its series was removed meanwhile.
  */
 
-import { unescapeText } from '../line-protocol.ts'
 import { symbolColumns, type TableDescription } from '../table.ts'
 
 const flagBackfill = 1
@@ -244,4 +243,30 @@ export function withoutSeries(records: Uint8Array, numbers: ReadonlySet<number>)
     offset = next
   }
   return kept.length === 0 ? records : Buffer.concat([...kept, records.subarray(keptFrom)])
+}
+
+/**
+ * Outcome of a record. `stored`: on disk. `full`: nothing was stored, for lack of room. `closing`: nothing was stored, the
+ * service is stopping. `unknown`: the disk failed, and the record may or may not be stored.
+ */
+export type Outcome = 'stored' | 'full' | 'closing' | 'unknown'
+
+/** Called when a record's outcome is known. */
+export type Settle = (outcome: Outcome) => void
+
+/** Marks a binary double, after a second equals sign. */
+export const binaryDouble = 16
+
+/** Escapes a name or a symbol for line protocol. */
+export function escapeText(text: string): Buffer {
+  return Buffer.from(
+    text.replace(/[ ,=\n\r\\]/g, character => `\\${character}`),
+    'utf8',
+  )
+}
+
+function unescapeText(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/\\([ ,=\n\r\\])/g, '$1')
 }

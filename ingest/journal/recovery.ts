@@ -1,11 +1,10 @@
 /** Recovers the journal at a start: finds its end, and cuts off incomplete data there. */
 
 import { bug } from '../../store/limits/bug.ts'
-import { checkpointOf } from './checkpoint.ts'
 import type { Disk } from './disk.ts'
 import { groupHeaderLength } from './group.ts'
 import { SegmentReader } from './segment-reader.ts'
-import { listSegments, quarantineName, segmentName } from './segments.ts'
+import { checkpointOf, listSegments, quarantineName, segmentName } from './segments.ts'
 
 export interface JournalEnd {
   position: number

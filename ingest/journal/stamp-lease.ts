@@ -10,12 +10,14 @@
  * The lease only decides when another process may take a class that was not released.
  */
 
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
-import { type HeldClass, LeasedStamper } from './leased-stamper.ts'
-import type { Stamper } from './stamp.ts'
+import { StartError } from '../../store/start-error.ts'
+import { type ClassStamper, createStamper, type Stamper } from './stamp.ts'
 import { type LeasedClass, leasedModulus, type StampClassRows } from './stamp-classes.ts'
 
-export interface StampLeaseOptions {
+interface StampLeaseOptions {
   rows: StampClassRows
   /** A UUID of this process. */
   holder: string
@@ -100,5 +102,170 @@ export class StampLease {
       this.#options.holder,
       new Map(residues.map(residue => [residue, highest(residue)])),
     )
+  }
+}
+
+interface HeldClass {
+  /** Epoch microseconds. Other processes may have assigned stamps up to here. */
+  floorUs: number
+  /** Only this process assigns stamps up to here. */
+  boundUs: number
+}
+
+interface LeasedStamperOptions {
+  nowUs: () => number
+  log: Log
+  /** Called when a requested stamp lies above the bound of its class. */
+  onRefused: () => void
+}
+
+/** Assigns stamps of the classes leased by this process, up to the bound of each class in PostgreSQL. */
+class LeasedStamper implements Stamper {
+  readonly #options: LeasedStamperOptions
+  #held: ReadonlyMap<number, HeldClass> = new Map()
+  /** By class: the highest assigned stamp, or its floor. */
+  readonly #highest = new Float64Array(leasedModulus)
+  #stamper: ClassStamper | undefined
+  #last = 0
+  #highestGiven = 0
+  #isRefused = false
+
+  constructor(options: LeasedStamperOptions) {
+    this.#options = options
+  }
+
+  next(): number | undefined {
+    const us = this.#stamper?.next()
+    const residue = (us ?? 0) % leasedModulus
+    const boundUs = this.#held.get(residue)?.boundUs ?? 0
+    this.#isRefused = us === undefined || us > boundUs
+    if (us === undefined || this.#isRefused) {
+      this.#options.onRefused()
+      return undefined
+    }
+    this.#highest[residue] = us
+    this.#last = us
+    this.#highestGiven = Math.max(this.#highestGiven, us)
+    return us
+  }
+
+  lastUs(): number {
+    return this.#last
+  }
+
+  highestUs(): number {
+    return this.#highestGiven
+  }
+
+  issue(): string | undefined {
+    if (!this.#isRefused) return undefined
+    return 'no receive timestamps are left until PostgreSQL has reserved more'
+  }
+
+  /** Sets the classes and their bounds. `isOther`: some of them restart above their floors. */
+  hold(held: ReadonlyMap<number, HeldClass>, isOther: boolean): void {
+    this.#held = held
+    this.#isRefused = false
+    if (!isOther) return
+    for (const [residue, { floorUs }] of held) {
+      this.#highest[residue] = Math.max(this.highestOf(residue), floorUs)
+    }
+    this.#stamper = held.size === 0 ? undefined : this.#begin([...held.keys()])
+  }
+
+  #begin(residues: readonly number[]): ClassStamper {
+    const { nowUs, log } = this.#options
+    return createStamper({
+      nowUs,
+      state: { residue: undefined, highestUs: [...this.#highest] },
+      // The bound of a class is durable before its stamps are assigned.
+      save: () => true,
+      onExhausted: us => log.error({ seconds: Math.round(us / 1_000_000) }, exhausted),
+      modulus: leasedModulus,
+      residues,
+    })
+  }
+
+  /** Advances the class that the clock selects without assigning its stamp. Undefined without classes. */
+  skip(): number | undefined {
+    return this.#stamper?.next()
+  }
+
+  /** Upper bound of the class's assigned stamps. */
+  highestOf(residue: number): number {
+    return this.#highest[residue] ?? 0
+  }
+}
+
+const exhausted = 'all classes of stamps are ahead of the clock; timestamps stay ahead of it until it catches up'
+
+export interface LeasedStamps {
+  readings: Stamper
+  points: Stamper
+  /** Releases the classes. Call it when no stamp is needed any more. */
+  close(): Promise<void>
+}
+
+interface LeasedStampsOptions {
+  rows: StampClassRows
+  nowUs: () => number
+  log: Log
+}
+
+const renewEveryMs = 10_000
+/** Also the interval while stamps are requested and no class is available. */
+const pauseMsMin = 100
+
+/** Rejects with a StartError where other processes have all classes. */
+export async function openLeasedStamps({ rows, nowUs, log }: LeasedStampsOptions): Promise<LeasedStamps> {
+  const closing = new AbortController()
+  let awake = Promise.withResolvers<void>()
+  const lease = new StampLease({ rows, holder: randomUUID(), nowUs, log }, 2, () => awake.resolve())
+  const [readings, points] = lease.stampers as [Stamper, Stamper]
+  let hasFailed = false
+
+  const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+
+  async function renew(): Promise<void> {
+    try {
+      await lease.renew()
+      if (hasFailed) log.info({}, 'receive timestamps are reserved in PostgreSQL again')
+      hasFailed = false
+    } catch (error) {
+      if (!hasFailed) log.warn({ err: error }, 'cannot reserve receive timestamps in PostgreSQL, retrying')
+      hasFailed = true
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await Promise.race([awake.promise, pause(renewEveryMs)])
+      if (closing.signal.aborted) return
+      awake = Promise.withResolvers()
+      await renew()
+      await pause(pauseMsMin)
+    }
+  }
+
+  await lease.renew()
+  if (!lease.hasClasses()) {
+    throw new StartError(
+      'Other processes on this PostgreSQL hold all classes of receive timestamps (four each): stop one of them. ' +
+        'Classes of a killed process are free after a minute.',
+    )
+  }
+  // The first renewal took the classes, this one sets their bounds.
+  await lease.renew()
+  const running = run()
+  return {
+    readings,
+    points,
+    async close() {
+      closing.abort()
+      awake.resolve()
+      await running
+      // Their lease expires on its own.
+      await lease.release().catch(() => undefined)
+    },
   }
 }

@@ -3,7 +3,7 @@
  * back, and over restarts.
  *
  * Each stamp belongs to one residue class of the microsecond, modulo ten, or fifty where several processes have separate classes
- * (leased-stamper.ts). Within a class stamps only ever increase, and classes are disjoint. While the clock runs normally one
+ * (stamp-lease.ts). Within a class stamps only ever increase, and classes are disjoint. While the clock runs normally one
  * class is in use, so all stamps increase. When the clock is set back, a class takes over whose highest stamp the clock has
  * passed: its stamps follow the clock at once and still increase within the class. A class whose stamps lie ahead can be used
  * again once the clock has passed them.

@@ -6,7 +6,7 @@
 
 import { bug } from '../../store/limits/bug.ts'
 import type { Disk } from './disk.ts'
-import { eraseCustom, offsetOf } from './record.ts'
+import { eraseCustom, offsetOf, withoutSeries } from './record.ts'
 
 export interface Erased {
   /** No record from this position on is erased; 0 without erased records. */
@@ -106,4 +106,35 @@ function readTombstones(disk: Disk): Map<number, number> {
 
 function isPair(value: unknown): value is [number, number] {
   return Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger)
+}
+
+/** Bulk data checked before the erasure of its series is appended before this many later erasures. */
+const endedMax = 10_000
+
+/** Series that the journal rejects: their records as bulk data, and their custom values. */
+export class EndedSeries {
+  /** As `erasedCustom` numbers, the oldest first. */
+  readonly #numbers = new Set<number>()
+
+  add(numbers: Iterable<number>): void {
+    for (const number of numbers) this.#numbers.add(number)
+    for (const number of this.#numbers) {
+      if (this.#numbers.size <= endedMax) break
+      this.#numbers.delete(number)
+    }
+  }
+
+  /** Returns whole records without ended series, or the same array when it has none. */
+  without(records: Uint8Array): Uint8Array {
+    return this.#numbers.size === 0 ? records : withoutSeries(records, this.#numbers)
+  }
+
+  /** For whole records. Their series may have been resolved before they ended. */
+  eraseCustom(view: DataView, start: number, end: number): void {
+    if (this.#numbers.size === 0) return
+    const isEnded = (number: number) => this.#numbers.has(number)
+    for (let offset = start; offset < end; offset += view.getUint16(offset + offsetOf.length, true)) {
+      eraseCustom(view, offset, isEnded)
+    }
+  }
 }

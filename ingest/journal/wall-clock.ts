@@ -1,5 +1,7 @@
 /** The system's clock with microseconds, and its steps. */
 
+import type { Log } from '../../store/log.ts'
+
 export interface WallClock {
   /** Epoch microseconds. Follows every change of the system's clock. */
   nowUs(): number
@@ -7,7 +9,7 @@ export interface WallClock {
   steps(): number
 }
 
-export interface WallClockOptions {
+interface WallClockOptions {
   /** Epoch milliseconds. */
   nowMs: () => number
   monotonicMs?: () => number
@@ -46,4 +48,24 @@ export function createWallClock({
   }
 
   return { nowUs, steps: () => steps }
+}
+
+interface ClockWatch {
+  clock: WallClock
+  close(): void
+}
+
+const clockWatchMs = 500
+
+/** `nowMs` is the system's clock in epoch milliseconds, which may be set. */
+export function watchClock(nowMs: () => number, log: Log): ClockWatch {
+  const clock = createWallClock({
+    nowMs,
+    onStep(byUs) {
+      const seconds = Math.round(byUs / 1000) / 1000
+      log.warn({ seconds }, `clock stepped ${seconds > 0 ? 'forward' : 'back'}`)
+    },
+  })
+  const timer = setInterval(clock.nowUs, clockWatchMs).unref()
+  return { clock, close: () => clearInterval(timer) }
 }

@@ -4,7 +4,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import { mayHoldKey } from '../../auth/keys/key-text.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Writer, Writers } from '../../auth/writers.ts'
-import { senderOf } from '../intake/rejection-source.ts'
+import { senderOf } from '../intake/reading-meter.ts'
 import type { RejectedSender } from '../rejections/rejection.ts'
 
 export interface Credential {

@@ -3,13 +3,13 @@
  * reports its rejections nowhere else.
  */
 
+import type { Log } from '../../store/log.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { BodySource, RejectedPart, Rejection, RejectionEntry } from './rejection.ts'
 import { type RejectionQuery, RejectionRing } from './rejection-ring.ts'
-import type { SenderLog } from './sender-log.ts'
 import { type UnknownDevice, UnknownDevices } from './unknown-devices.ts'
 
-export interface RejectionsOptions {
+interface RejectionsOptions {
   nowMs: () => number
   senderLog: SenderLog
 }
@@ -97,4 +97,27 @@ function entriesOf({ unregistered, ...source }: BodySource, { rejects }: Rejecte
     }
   }
   return entries.values()
+}
+
+/** Logs a sender at most once a minute. */
+export type SenderLog = (sender: string, level: 'warn' | 'error', fields: object, text: string) => void
+
+const everyMs = 60_000
+/** Limit of lines a minute. The metrics count the other senders. */
+const sendersMax = 1000
+
+/** Logs the faults of senders for the operator. The sender itself may get no answer, or have no reader for it. */
+export function createSenderLog(log: Pick<Log, 'warn' | 'error'>, nowMs: () => number): SenderLog {
+  /** In the order of time. */
+  const loggedAtMs = new Map<string, number>()
+  return (sender, level, fields, text) => {
+    const now = nowMs()
+    for (const [logged, atMs] of loggedAtMs) {
+      if (now - atMs < everyMs) break
+      loggedAtMs.delete(logged)
+    }
+    if (loggedAtMs.has(sender) || loggedAtMs.size >= sendersMax) return
+    loggedAtMs.set(sender, now)
+    log[level](fields, text)
+  }
 }

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { filesBesideSegments, type JournalFile, segmentsAndStamps } from '../../ingest/journal/copied-files.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
+import { filesBesideSegments, type JournalFile, segmentsAndStamps } from '../../ingest/journal/segments.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { BackupError, type BackupParts, type BackupRun } from './backup-parts.ts'

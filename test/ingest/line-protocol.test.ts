@@ -14,6 +14,7 @@ import {
 import type { ReadLinesTask } from '../../ingest/import/line-protocol-worker.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import {
+  escapeText,
   layoutOf,
   offsetOf,
   type RecordWriter,
@@ -22,7 +23,6 @@ import {
   writeHeader,
   writeSymbol,
 } from '../../ingest/journal/record.ts'
-import { escapeText } from '../../ingest/line-protocol.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { readingLengthMax, readings, writeReading } from '../../ingest/readings-table.ts'
 import { symbolColumns, type TableDescription } from '../../ingest/table.ts'

@@ -5,8 +5,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import type { Rejection } from '../../ingest/rejections/rejection.ts'
 import { RejectionRing } from '../../ingest/rejections/rejection-ring.ts'
-import { createRejections } from '../../ingest/rejections/rejections.ts'
-import { createSenderLog } from '../../ingest/rejections/sender-log.ts'
+import { createRejections, createSenderLog } from '../../ingest/rejections/rejections.ts'
 import { memoryUsed } from '../support/memory-used.ts'
 
 const max = 12

@@ -3,14 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { openLeasedStamps } from '../../ingest/journal/leased-stamps.ts'
 import {
   createStampClassRows,
   leasedModulus,
   readHighestStamps,
   type StampClassRows,
 } from '../../ingest/journal/stamp-classes.ts'
-import { StampLease } from '../../ingest/journal/stamp-lease.ts'
+import { openLeasedStamps, StampLease } from '../../ingest/journal/stamp-lease.ts'
 import { nowhere, recordingLog, silentLog, startDatabases } from '../support/databases.ts'
 import { runs } from '../support/runs.ts'
 import { waitFor } from '../support/wait-for.ts'

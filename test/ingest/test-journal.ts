@@ -1,5 +1,5 @@
 import { Journal, type JournalOptions } from '../../ingest/journal/journal.ts'
-import { openSegmentsMedium, type SegmentsMediumOptions } from '../../ingest/journal/segments-medium.ts'
+import { openSegmentsMedium, type SegmentsMediumOptions } from '../../ingest/journal/medium.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readingWriter } from '../../ingest/readings-table.ts'
 import { silentLog, type TestHooks } from '../support/databases.ts'

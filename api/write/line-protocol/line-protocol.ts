@@ -11,7 +11,7 @@ import type { EntityMetric } from '../../../ingest/formats/line-protocol-entitie
 import type { LineNames } from '../../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter, type LineImporter } from '../../../ingest/import/line-protocol-import.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
-import type { FairShare } from '../../../ingest/intake/fair-share.ts'
+import type { FairShare } from '../../../ingest/intake/rates.ts'
 import type { Ranges, TimeLimits } from '../../../ingest/reading.ts'
 import { ByteBudget } from '../../../store/limits/capacity.ts'
 import type { Log } from '../../../store/log.ts'

@@ -3,9 +3,8 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { readProtobuf } from '../../../ingest/remote/protobuf.ts'
-import { type RemoteForm, readRemoteBody } from '../../../ingest/remote/remote-body.ts'
+import { type RemoteForm, readRemoteBody, readSnappy } from '../../../ingest/remote/remote-body.ts'
 import { samplesMax } from '../../../ingest/remote/sample-lines.ts'
-import { readSnappy } from '../../../ingest/remote/snappy.ts'
 import {
   double,
   fixed,
