@@ -10,16 +10,12 @@ import { type BrokerAddress, connectPacket, openBrokerSocket, type SessionOption
 import type { ProtocolVersion } from './connect-packet.ts'
 import { createDecodeMessage, createFindDecoder, rejectionIn, type Subscription } from './decoded-message.ts'
 import { Deliveries, type DeliveriesOptions } from './deliveries.ts'
-import { refusals } from './message-refusal.ts'
 import { PacketChannel } from './packet-channel.ts'
-import { PacketError } from './packet-error.ts'
-import { FieldReader } from './packet-fields.ts'
-import { limitsOf, publishBytesMax } from './packet-limits.ts'
+import { FieldReader, PacketError } from './packet-fields.ts'
 import { ByteAllowance, packetTypes, type RawPacket } from './packet-reader.ts'
 import { type Publish, readPublish } from './packets.ts'
-import type { DeliveryRules } from './protocol.ts'
-import { mqtt311 } from './protocol-311.ts'
-import { rejectionOf, topicPrefix } from './reading-message.ts'
+import { type DeliveryRules, limitsOf, mqtt311, publishBytesMax } from './protocol.ts'
+import { refusals, rejectionOf, topicPrefix } from './reading-message.ts'
 
 export interface BrokerConnectionOptions extends BrokerAddress {
   intake: Pick<Intake, 'take' | 'prepare'>

@@ -1,13 +1,13 @@
 /** A connection to an outside broker that publishes: messages acknowledged by the broker (QoS 1) are delivered. */
 
+import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { generate, type Packet } from 'mqtt-packet'
 import { readMessage } from './broker-connection.ts'
 import { type BrokerAddress, connectPacket, openBrokerSocket } from './broker-socket.ts'
-import { PacketError } from './packet-error.ts'
-import { FieldReader } from './packet-fields.ts'
-import { limitsOf, publishBytesMax } from './packet-limits.ts'
+import { FieldReader, PacketError } from './packet-fields.ts'
 import { ByteAllowance, PacketReader, packetTypes, type RawPacket } from './packet-reader.ts'
+import { limitsOf, publishBytesMax } from './protocol.ts'
 
 export interface PublishedMessage {
   topic: string
@@ -15,7 +15,7 @@ export interface PublishedMessage {
   retain: boolean
 }
 
-export interface BrokerSessionOptions extends BrokerAddress {
+interface BrokerSessionOptions extends BrokerAddress {
   /** Retained message that the broker publishes when the connection breaks. */
   will?: Pick<PublishedMessage, 'topic' | 'payload'> | undefined
   /** Retained messages of these topics go to `onRetained` after the start. */
@@ -232,4 +232,18 @@ function readAnswer({ bytes, start }: RawPacket): Answer {
 
 function refusal(message: string): Error {
   return Object.assign(new Error(message), { code: 'MQTT_REFUSED' })
+}
+
+/** Rejects on an abort, or with an error that has a code. Some messages may then be delivered, and delivered again by a retry. */
+type PublishAtBroker = (messages: readonly PublishedMessage[], signal: AbortSignal) => Promise<void>
+
+/** Publishes at the outside broker, with a new connection each time. */
+export function createBrokerPublisher(address: BrokerAddress): PublishAtBroker {
+  return async (messages, signal) => {
+    // Several may publish at a time, beside the subscribing connection.
+    const clientId = `${address.clientId}-${randomBytes(4).toString('hex')}`
+    const session = await openBrokerSession({ ...address, clientId }, signal)
+    await session.publish(messages)
+    session.close()
+  }
 }

@@ -1,7 +1,6 @@
 /** CONNECT of both versions (3.1). Invalid packets are refused before the credential is checked. */
 
-import { PacketError } from './packet-error.ts'
-import { FieldReader } from './packet-fields.ts'
+import { FieldReader, PacketError } from './packet-fields.ts'
 import { allow, noProperties, type Properties, readProperties } from './packet-properties.ts'
 import { checkLength, type RawPacket } from './packet-reader.ts'
 import { hasWildcard } from './topics.ts'

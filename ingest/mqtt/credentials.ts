@@ -1,11 +1,15 @@
 /** Credentials of clients: a device's name and password, or an API key with the scope `ingest` in either of the two fields. */
 
+import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { mayHoldKey } from '../../auth/keys/key-text.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Writer, Writers } from '../../auth/writers.ts'
-import { senderOf } from '../intake/reading-meter.ts'
-import type { RejectedSender } from '../rejections/rejection.ts'
+import { unknownSender } from '../../store/limits/networks.ts'
+import { type ReadingMeter, senderOf } from '../intake/reading-meter.ts'
+import { boundedText, type RejectedSender, type Rejection } from '../rejections/rejection.ts'
+import type { Connect } from './connect-packet.ts'
+import type { CloseReason } from './reason-codes.ts'
 
 export interface Credential {
   /** Constant for a credential. */
@@ -25,7 +29,7 @@ export interface CredentialsOptions {
 }
 
 /** `forbidden`: the API key is valid, but lacks the scope. Rejects while an API key cannot be looked up. */
-export type FindCredential = (username: string, password: string) => Promise<Credential | 'unauthorized' | 'forbidden'>
+type FindCredential = (username: string, password: string) => Promise<Credential | 'unauthorized' | 'forbidden'>
 
 export function createCredentials({ devices, writers, keys }: CredentialsOptions): FindCredential {
   function ofDevice(name: string, password: string): Credential | 'unauthorized' {
@@ -55,5 +59,43 @@ export function createCredentials({ devices, writers, keys }: CredentialsOptions
   return async (username, password) => {
     const key = [password, username].find(mayHoldKey)
     return key === undefined ? ofDevice(username, password) : await ofKey(key)
+  }
+}
+
+export interface AuthenticateOptions {
+  findCredential: FindCredential
+  authRateLimit: AuthRateLimit
+  meter: Pick<ReadingMeter, 'rejected'>
+}
+
+const texts = {
+  unauthorized: 'no valid credential',
+  forbidden: 'the API key lacks the scope ingest',
+  throttled: 'too many failed attempts',
+} as const
+
+export type Authenticate = (connect: Connect, address: string) => Promise<Credential | CloseReason>
+
+/** Authenticates a client by its credential, or returns why not. Failed attempts are counted by address. */
+export function createAuthenticate({ findCredential, authRateLimit, meter }: AuthenticateOptions): Authenticate {
+  return async ({ username, password, clientId }, address) => {
+    let found: Awaited<ReturnType<FindCredential>>
+    try {
+      found = await findCredential(username, password.toString())
+    } catch {
+      // The database is unavailable, or the outcome of a change of the key is unknown.
+      return 'unavailable'
+    }
+    if (typeof found !== 'string') return found
+    const isExceeded = authRateLimit.isExceeded(address)
+    const reason = isExceeded ? 'throttled' : found
+    // An API key in place of a device's name stays secret.
+    const device = username === '' || mayHoldKey(username) ? undefined : username
+    const rejection: Rejection = { way: 'mqtt', sender: unknownSender(address), device, reason: texts[reason] }
+    meter.rejected(isExceeded ? 'throttled' : 'unauthorized', rejection, {
+      client: boundedText(clientId, 200),
+      address,
+    })
+    return reason
   }
 }

@@ -8,9 +8,8 @@ import type { RecentMessages } from '../decoders/recent-messages.ts'
 import type { Fields } from '../field-names.ts'
 import { senderOf, withReading } from '../intake/reading-meter.ts'
 import type { Rejection } from '../rejections/rejection.ts'
-import { type MessageRefusal, refusals } from './message-refusal.ts'
 import type { Publish } from './packets.ts'
-import { payloadBytesMax, rejectionOf, topicPrefix } from './reading-message.ts'
+import { type MessageRefusal, payloadBytesMax, refusals, rejectionOf, topicPrefix } from './reading-message.ts'
 import { matchesFilter } from './topics.ts'
 
 /** A topic filter, and the family of the messages that come by it: `own` for decoders of people, which name their topics. */

@@ -7,14 +7,22 @@ import type { Writer } from '../../auth/writers.ts'
 import type { Fields } from '../field-names.ts'
 import type { Intake, LeftOut, StoredReading } from '../intake/intake.ts'
 import type { Refusal } from '../intake/refusal.ts'
-import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
-import type { CloseReason } from './close-reasons.ts'
+import { type Acknowledgement, Acknowledgements, MessageIds } from './acknowledgements.ts'
 import type { DecodedMessage, DecodeMessage } from './decoded-message.ts'
-import { MessageIds } from './message-ids.ts'
-import { isRetryable, type MessageRefusal, refusalOfDevice, refusalOfReading, refusals } from './message-refusal.ts'
 import type { Publish, PublishHead } from './packets.ts'
 import type { DeliveryRules } from './protocol.ts'
-import { type Body, deviceOfTopic, hasTime, readBody } from './reading-message.ts'
+import {
+  type Body,
+  deviceOfTopic,
+  hasTime,
+  isRetryable,
+  type MessageRefusal,
+  readBody,
+  refusalOfDevice,
+  refusalOfReading,
+  refusals,
+} from './reading-message.ts'
+import type { CloseReason } from './reason-codes.ts'
 
 export interface DeliveriesOptions {
   intake: Pick<Intake, 'take' | 'prepare'>

@@ -7,9 +7,9 @@ import type { SessionNotices } from '../../auth/nodes/session-notices.ts'
 import type { Certificate } from '../../store/certificate.ts'
 import type { Connections } from '../../store/limits/connections.ts'
 import type { SenderLog } from '../rejections/rejections.ts'
-import { type AuthenticateOptions, createAuthenticate } from './authenticate.ts'
-import type { CloseReason } from './close-reasons.ts'
+import { type AuthenticateOptions, createAuthenticate } from './credentials.ts'
 import { ByteAllowance } from './packet-reader.ts'
+import type { CloseReason } from './reason-codes.ts'
 import { MqttSession, type SessionOptions } from './session.ts'
 
 export interface ListenerOptions

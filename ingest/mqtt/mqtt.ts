@@ -10,10 +10,10 @@ import { gauge } from '../../store/metric-kinds.ts'
 import type { Decoders } from '../decoders/own-decoders.ts'
 import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
 import type { BrokerAddress } from './broker-socket.ts'
-import { type CloseReason, closeReasons } from './close-reasons.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
 import { createFindPublished, type Subscription } from './decoded-message.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'
+import { type CloseReason, closeReasons } from './reason-codes.ts'
 
 /** A broker whose messages are in formats of sensors. */
 export interface DecodedBroker {

@@ -1,7 +1,7 @@
 /** The packets of one connection: read as fast as they are processed, written as fast as the other side reads. */
 
 import type { Socket } from 'node:net'
-import { PacketError } from './packet-error.ts'
+import { PacketError } from './packet-fields.ts'
 import { type ByteAllowance, type LimitOf, PacketReader, type RawPacket } from './packet-reader.ts'
 
 export interface ChannelOptions<Received> {

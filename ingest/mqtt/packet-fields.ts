@@ -1,7 +1,7 @@
 /** Reads the fields of a packet in order, as defined in MQTT 5, 1.5; 3.1.1 has a subset. */
 
 import { isUtf8 } from 'node:buffer'
-import { PacketError } from './packet-error.ts'
+import type { CloseReason } from './reason-codes.ts'
 
 const variableBytesMax = 4
 
@@ -99,4 +99,14 @@ function checkText(bytes: Buffer): void {
 
 function malformed(message: string): PacketError {
   return new PacketError('malformed', message)
+}
+
+/** Thrown for invalid bytes, or for a packet that a client must not send. The connection is then unusable. */
+export class PacketError extends Error {
+  readonly reason: CloseReason
+
+  constructor(reason: CloseReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
 }

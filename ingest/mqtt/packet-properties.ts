@@ -1,7 +1,6 @@
 /** The properties sent by clients of MQTT 5. Only numbers in use are kept. The rest is checked. */
 
-import { PacketError } from './packet-error.ts'
-import type { FieldReader } from './packet-fields.ts'
+import { type FieldReader, PacketError } from './packet-fields.ts'
 import { hasWildcard } from './topics.ts'
 
 /** By name. Text and binary properties are 1. */

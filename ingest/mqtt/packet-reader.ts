@@ -1,6 +1,6 @@
 /** Cuts the bytes of a connection into MQTT packets. The limits of the packet types bound its memory. */
 
-import { PacketError } from './packet-error.ts'
+import { PacketError } from './packet-fields.ts'
 
 /** From the upper half of a packet's first byte. */
 export const packetTypes = {

@@ -5,8 +5,7 @@
  */
 
 import type { Connect, ProtocolVersion } from './connect-packet.ts'
-import { PacketError } from './packet-error.ts'
-import { FieldReader } from './packet-fields.ts'
+import { FieldReader, PacketError } from './packet-fields.ts'
 import { allow, noProperties, type Properties, type PropertyRules, readProperties } from './packet-properties.ts'
 import { checkLength, packetTypes, type RawPacket } from './packet-reader.ts'
 import { hasWildcard, isShared } from './topics.ts'

@@ -1,12 +1,11 @@
 /** MQTT 5: the client gets its limits, the outcome of each message, and the reason for the end of its connection. */
 
 import { generate, type Packet } from 'mqtt-packet'
-import { PacketError } from './packet-error.ts'
-import { limitsAlike, publishBytesMax } from './packet-limits.ts'
+import { PacketError } from './packet-fields.ts'
 import type { Properties } from './packet-properties.ts'
 import type { ByteAllowance } from './packet-reader.ts'
 import type { Publish, Subscribe } from './packets.ts'
-import { keepAliveSecondsWithout, type Protocol } from './protocol.ts'
+import { keepAliveSecondsWithout, limitsAlike, type Protocol, publishBytesMax } from './protocol.ts'
 import { type ReasonCode, reasonCodes } from './reason-codes.ts'
 import { hasWildcard, isShared, isTopicFilter } from './topics.ts'
 

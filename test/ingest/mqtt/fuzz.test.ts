@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { readConnect, readProtocolVersion } from '../../../ingest/mqtt/connect-packet.ts'
-import { PacketError } from '../../../ingest/mqtt/packet-error.ts'
+import { PacketError } from '../../../ingest/mqtt/packet-fields.ts'
 import { ByteAllowance, PacketReader, packetTypes, type RawPacket } from '../../../ingest/mqtt/packet-reader.ts'
 import { readPacket } from '../../../ingest/mqtt/packets.ts'
 import { connectClient, openRawMqtt, reading, startListener } from '../../support/mqtt.ts'
