@@ -2,7 +2,8 @@
 
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { groupHeaderLength, readGroup } from '../ingest/journal/group.ts'
-import { type Outcome, offsetOf } from '../ingest/journal/record.ts'
+import type { Outcome } from '../ingest/journal/outcome.ts'
+import { offsetOf } from '../ingest/journal/record.ts'
 import type { TopicPartition } from '../ingest/kafka/topic-partition.ts'
 import { readingLength, writeReading } from '../ingest/readings-table.ts'
 import { appendInPieces } from '../ingest/write-path.ts'

@@ -9,7 +9,7 @@ import {
   removeDeadLetter,
   syncFolder,
 } from './forwarder/dead-letters.ts'
-import type { Outcome } from './journal/record.ts'
+import type { Outcome } from './journal/outcome.ts'
 import type { TableDescription } from './table.ts'
 
 export interface DeadLetters {

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { isWhole } from '../../ingest/forwarder/dead-letters.ts'
 import type { DeadLetters } from '../../ingest/ingest.ts'
-import type { Outcome } from '../../ingest/journal/record.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
 import {
   DeadLetterPage,
   Discarded,

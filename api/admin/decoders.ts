@@ -13,11 +13,10 @@ import {
   DecoderTrial,
   NewDecoder,
   ownDecodersMax,
-  shownMessage,
-  tryDecoder,
 } from '../../ingest/decoders/own-decoder.ts'
 import type { DecoderRefusal, OwnDecoders } from '../../ingest/decoders/own-decoders.ts'
 import { messagesPerPlace, type RecentMessages } from '../../ingest/decoders/recent-messages.ts'
+import { shownMessage, tryDecoder } from '../../ingest/decoders/try-decoder.ts'
 import { RecentMessagePage, TriedDecoder } from './decoder-answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'

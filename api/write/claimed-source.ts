@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { mayHoldKey } from '../../auth/keys/key-text.ts'
 import type { Writer } from '../../auth/writers.ts'
-import { sourceOf } from '../../ingest/intake/reading-meter.ts'
+import { sourceOf } from '../../ingest/intake/rejection-source.ts'
 import type { RejectionSource, RejectionWay } from '../../ingest/rejections/rejection.ts'
 import { readBasicCredentials } from '../http/credentials.ts'
 

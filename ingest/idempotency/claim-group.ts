@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { bug } from '../../store/limits/bug.ts'
 import type { Ingest } from '../ingest.ts'
-import type { Outcome } from '../journal/record.ts'
+import type { Outcome } from '../journal/outcome.ts'
 import type { Inserted, KeyRow, KeyRows, Room } from './key-rows.ts'
 
 export interface KeyedRequest {

@@ -14,7 +14,7 @@ import { createMutex, type Mutex } from '../../store/limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Ingest } from '../ingest.ts'
-import type { Outcome } from '../journal/record.ts'
+import type { Outcome } from '../journal/outcome.ts'
 import { type Claim, type ClaimedKey, claimGroup, type KeyedRequest } from './claim-group.ts'
 import { createKeyRows, type KeyRows, markOf, type StoredMark } from './key-rows.ts'
 

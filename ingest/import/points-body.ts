@@ -1,13 +1,7 @@
-/**
- * Reads bodies of requests with points of one station, a point or an array of them: small ones directly, larger ones
- * in a thread, since their bytes are arbitrary.
- */
+/** Reads the body of a request with points of one station: a point, or an array of them. */
 
-import { Piscina } from 'piscina'
-import { threadLimits } from '../../store/thread-limits.ts'
 import { createPointCheck, type PointCheck } from '../point.ts'
 import { encodePoints, type SeriesPoint } from '../points-table.ts'
-import { idleMsMax } from './import-pool.ts'
 
 export interface PointsBodyTask {
   body: Uint8Array
@@ -97,36 +91,4 @@ function readPoint(element: unknown, task: PointsBodyTask, check: PointCheck): S
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export interface PointsBodyReader {
-  /** `busy` when too many bodies wait. */
-  read(task: PointsBodyTask): Promise<PointsBody | 'busy'>
-  close(): Promise<void>
-}
-
-/** A body of this size is read within a millisecond or two, faster than passing it to a thread and back. */
-const bytesAtOnceMax = 16 * 1024
-/** Bodies of a few megabytes at most. */
-const waitingMax = 64
-const threadsMax = 1
-
-export function createPointsBodyReader(): PointsBodyReader {
-  const pool = new Piscina({
-    filename: new URL('./points-body-worker.ts', import.meta.url).href,
-    name: 'read',
-    minThreads: 0,
-    maxThreads: threadsMax,
-    maxQueue: waitingMax,
-    idleTimeout: idleMsMax,
-    resourceLimits: threadLimits.readingsImport,
-  })
-  return {
-    async read(task) {
-      if (task.body.length <= bytesAtOnceMax) return readPointsBody(task)
-      if (pool.queueSize >= waitingMax) return 'busy'
-      return await pool.run(task)
-    },
-    close: () => pool.destroy(),
-  }
 }

@@ -6,7 +6,7 @@ import { type WriteRefusal, type Writer, writeRefusals } from '../../auth/writer
 import { composed } from '../../store/plain-text.ts'
 import { type Fields, ignoredNames, roleOf, type StoredFields } from '../field-names.ts'
 import type { Ingest } from '../ingest.ts'
-import type { Outcome } from '../journal/record.ts'
+import type { Outcome } from '../journal/outcome.ts'
 import { leftOutReason, type Reading, type ReadingCheck } from '../reading.ts'
 import type { RejectedPart } from '../rejections/rejection.ts'
 import type { WholeReading } from '../whole-reading.ts'

@@ -1,7 +1,7 @@
 /** Memory shared by the main thread and the journal's thread: two slots for groups, and a few numbers. */
 
 import { groupBodyMax, groupHeaderLength } from './group.ts'
-import type { Settle } from './record.ts'
+import type { Settle } from './outcome.ts'
 import type { SegmentWriter } from './segment-writer.ts'
 
 export const slotBytes = groupHeaderLength + groupBodyMax

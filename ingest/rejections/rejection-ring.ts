@@ -5,7 +5,8 @@
  */
 
 import { bug } from '../../store/limits/bug.ts'
-import { boundedText, deviceSender, type Rejection, type RejectionEntry, type RejectionWay } from './rejection.ts'
+import { boundedText } from './bounded-text.ts'
+import { deviceSender, type Rejection, type RejectionEntry, type RejectionWay } from './rejection.ts'
 
 export interface RejectionQuery {
   /** Returns entries before this id. */

@@ -8,7 +8,8 @@ import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { metricNameOf } from '../../store/metrics/metric-name.ts'
 import { composed } from '../../store/plain-text.ts'
 import type { Fields } from '../field-names.ts'
-import { boundedText, type RejectionSource, type RejectionWay, type UnregisteredReading } from './rejection.ts'
+import { boundedText } from './bounded-text.ts'
+import type { RejectionSource, RejectionWay, UnregisteredReading } from './rejection.ts'
 
 export interface UnknownDevice {
   name: string

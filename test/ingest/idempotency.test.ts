@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { createStoredClaims } from '../../ingest/idempotency/claims.ts'
 import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
-import type { Outcome } from '../../ingest/journal/record.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { runs } from '../support/runs.ts'
 
 const read = (header: string) => readIdempotencyKey({ 'idempotency-key': header })

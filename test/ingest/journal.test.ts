@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import type { JournalThreadMessage } from '../../ingest/journal/journal-shared.ts'
-import type { Outcome } from '../../ingest/journal/record.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { device, reading, readReading, records } from '../support/journal-parts.ts'

@@ -6,7 +6,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { createLineImporter } from '../../../ingest/import/line-protocol-import.ts'
-import { sourceOf } from '../../../ingest/intake/reading-meter.ts'
+import { sourceOf } from '../../../ingest/intake/rejection-source.ts'
 import type { KnownMetric } from '../../../ingest/remote/sample-lines.ts'
 import { ByteBudget } from '../../../store/limits/capacity.ts'
 import { type ErrorTable, setRefusal } from '../../http/errors.ts'

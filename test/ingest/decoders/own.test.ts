@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createDecoder } from '../../../ingest/decoders/decode.ts'
 import type { Message } from '../../../ingest/decoders/family.ts'
-import { type DecoderDeclaration, NewDecoder, ownFamily, tryDecoder } from '../../../ingest/decoders/own-decoder.ts'
+import { type DecoderDeclaration, NewDecoder, ownFamily } from '../../../ingest/decoders/own-decoder.ts'
 import { createRecentMessages } from '../../../ingest/decoders/recent-messages.ts'
+import { tryDecoder } from '../../../ingest/decoders/try-decoder.ts'
 
 const noon = '2026-01-01T12:00:00.000Z'
 

@@ -5,7 +5,7 @@ import { Admin, Connection, describeProducersV0, incrementalAlterConfigsV1 } fro
 import t, { type Test } from 'tap'
 import { openDisk } from '../../../ingest/journal/disk.ts'
 import { Journal } from '../../../ingest/journal/journal.ts'
-import type { Outcome } from '../../../ingest/journal/record.ts'
+import type { Outcome } from '../../../ingest/journal/outcome.ts'
 import { openStamper } from '../../../ingest/journal/stamp-file.ts'
 import { openTopicFeed } from '../../../ingest/kafka/topic-feed.ts'
 import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'

@@ -4,7 +4,7 @@
  * stand in one row. The table of custom values must show exactly those of the same readings.
  */
 
-import type { Outcome } from '../../../ingest/journal/record.ts'
+import type { Outcome } from '../../../ingest/journal/outcome.ts'
 
 /** A reading. Its value is its number in the history. */
 export interface Handed {
