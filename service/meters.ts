@@ -2,8 +2,12 @@
 
 import type { Registry } from 'prom-client'
 import { type BulkMeter, createBulkMeter } from '../api/write/bulk-meter.ts'
-import { createIntervalMeter, type IntervalMeter } from '../ingest/intake/interval-meter.ts'
-import { createReadingMeter, type ReadingMeter } from '../ingest/intake/reading-meter.ts'
+import {
+  createIntervalMeter,
+  createReadingMeter,
+  type IntervalMeter,
+  type ReadingMeter,
+} from '../ingest/intake/reading-meter.ts'
 import { createRejections, createSenderLog, type Rejections, type SenderLog } from '../ingest/rejections/rejections.ts'
 import type { EventMeter } from '../query/live/events/event-meter.ts'
 import type { Log } from '../store/log.ts'

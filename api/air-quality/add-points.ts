@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyPrincipal } from '../../auth/stations/permissions.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
-import type { PointsBodyReader } from '../../ingest/import/points-body-reader.ts'
+import type { PointsBodyReader } from '../../ingest/import/points-body.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { RejectionSource } from '../../ingest/rejections/rejection.ts'

@@ -3,7 +3,7 @@
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
-import { createPointsBodyReader } from '../../ingest/import/points-body-reader.ts'
+import { createPointsBodyReader } from '../../ingest/import/points-body.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import type { Points } from '../../query/points/points.ts'

@@ -2,7 +2,7 @@
 
 import { Counter, type Registry } from 'prom-client'
 import { timesLeftOut } from '../../ingest/intake/intake.ts'
-import type { IntervalMeter } from '../../ingest/intake/interval-meter.ts'
+import type { IntervalMeter } from '../../ingest/intake/reading-meter.ts'
 import type { BodySource } from '../../ingest/rejections/rejection.ts'
 import type { RejectedLines, Rejections } from '../../ingest/rejections/rejections.ts'
 

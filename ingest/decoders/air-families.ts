@@ -1,7 +1,6 @@
 /** Families of air quality sensors, and of the device API of ThingsBoard. docs/sensors.md names the source of each. */
 
-import { type Family, type FieldRule, type Message, readingsMax } from './family.ts'
-import { valueAt } from './json-path.ts'
+import { type Family, type FieldRule, type Message, readingsMax, valueAt } from './family.ts'
 
 /** P1 is PM10 and P2 is PM2.5 in the firmware. The names of others begin with their sensor. */
 const particles: readonly FieldRule[] = [

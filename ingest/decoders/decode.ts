@@ -3,8 +3,20 @@
 import { timeFieldOf } from '../../store/metrics/metric-name.ts'
 import { type Fields, isColumnField } from '../field-names.ts'
 import { timeIn } from '../reading.ts'
-import { compileUnit, type Family, type FieldRule, type Message, readingsMax, type UnitRule } from './family.ts'
-import { isLeaf, type Leaf, leavesOf, pathPattern, topicPattern, valueAt } from './json-path.ts'
+import {
+  compileUnit,
+  type Family,
+  type FieldRule,
+  isLeaf,
+  type Leaf,
+  leavesOf,
+  type Message,
+  pathPattern,
+  readingsMax,
+  topicPattern,
+  type UnitRule,
+  valueAt,
+} from './family.ts'
 
 /** Bodies of readings in the format of `PUT /api/log`, a message without readings, or the reason of a refusal. */
 type Decoded =

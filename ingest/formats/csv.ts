@@ -11,9 +11,9 @@ import type { Fields } from '../field-names.ts'
 import { earliestTimeMs } from '../reading.ts'
 import type { KnownNames } from './known-names.ts'
 import type { LineReader } from './lines.ts'
+import { TextCache } from './name-index.ts'
 import { type DecimalMark, readMarkedNumber, readNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
-import { TextCache } from './text-cache.ts'
 import { plainTimeText, ReadTime, readIsoTime, readZonedTimeText } from './time-text.ts'
 
 /** The field of each column, in the order of the file. Undefined for a skipped column. */

@@ -8,9 +8,9 @@ import type { Fields } from '../field-names.ts'
 import { earliestTimeMs } from '../reading.ts'
 import type { KnownNames } from './known-names.ts'
 import type { LineReader } from './lines.ts'
+import { TextCache } from './name-index.ts'
 import { exactDigits, powersOfTen } from './number.ts'
 import type { Column } from './row-kind.ts'
-import { TextCache } from './text-cache.ts'
 import { ReadTime, readIsoTime } from './time-text.ts'
 
 /** `names`: the known names, for rows with one text column that holds their name. */

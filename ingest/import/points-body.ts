@@ -1,9 +1,20 @@
-/** Reads the body of a request with points of one station: a point, or an array of them. */
+/**
+ * Reads the body of a request with points of one station: a point, or an array of them. Small bodies are read directly, larger
+ * ones in a thread that runs this file, since their bytes are arbitrary.
+ */
 
+import { isMainThread } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import { threadLimits } from '../../store/thread-limits.ts'
+import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { createPointCheck, type PointCheck } from '../point.ts'
 import { encodePoints, type SeriesPoint } from '../points-table.ts'
+import { idleMsMax } from './import-pool.ts'
 
-export interface PointsBodyTask {
+// On a machine with few processors a bulk body gives way to single readings.
+if (!isMainThread) lowerThreadPriority('below normal')
+
+interface PointsBodyTask {
   body: Uint8Array
   sn: string
   /** Number of the series of each of the station's parameters. */
@@ -16,7 +27,7 @@ export interface PointsBodyTask {
   pointsMax: number
 }
 
-export type PointsBody =
+type PointsBody =
   | {
       kind: 'points'
       /** For the journal, in the order of the request: of two points with one key the later one stays. */
@@ -35,6 +46,7 @@ export type PointsBody =
 const rejectsMax = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** @public The pool's thread calls it by its name. */
 export function readPointsBody(task: PointsBodyTask): PointsBody {
   let value: unknown
   try {
@@ -91,4 +103,36 @@ function readPoint(element: unknown, task: PointsBodyTask, check: PointCheck): S
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export interface PointsBodyReader {
+  /** `busy` when too many bodies wait. */
+  read(task: PointsBodyTask): Promise<PointsBody | 'busy'>
+  close(): Promise<void>
+}
+
+/** A body of this size is read within a millisecond or two, faster than passing it to a thread and back. */
+const bytesAtOnceMax = 16 * 1024
+/** Bodies of a few megabytes at most. */
+const waitingMax = 64
+const threadsMax = 1
+
+export function createPointsBodyReader(): PointsBodyReader {
+  const pool = new Piscina({
+    filename: import.meta.url,
+    name: 'readPointsBody',
+    minThreads: 0,
+    maxThreads: threadsMax,
+    maxQueue: waitingMax,
+    idleTimeout: idleMsMax,
+    resourceLimits: threadLimits.readingsImport,
+  })
+  return {
+    async read(task) {
+      if (task.body.length <= bytesAtOnceMax) return readPointsBody(task)
+      if (pool.queueSize >= waitingMax) return 'busy'
+      return await pool.run(task)
+    },
+    close: () => pool.destroy(),
+  }
 }

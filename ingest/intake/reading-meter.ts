@@ -3,11 +3,11 @@
  * also go to the rejections.
  */
 
+import { createHistogram } from 'node:perf_hooks'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { counter } from '../../store/metric-kinds.ts'
 import type { Rejection } from '../rejections/rejection.ts'
 import type { Rejections } from '../rejections/rejections.ts'
-import type { IntervalMeter } from './interval-meter.ts'
 
 /** Why a reading is rejected. */
 export const rejectionReasons = [
@@ -86,4 +86,40 @@ function createRejects(registry: Registry): Counter<'reason'> {
   })
   for (const reason of rejectionReasons) rejects.inc({ reason }, 0)
   return rejects
+}
+
+export interface IntervalMeter {
+  /** Counts a single reading, acknowledged this long after its body arrived. */
+  acknowledged(elapsedMs: number): void
+  rejected(readings: number): void
+  /** The sample since the last call. */
+  take(): IntervalSample
+}
+
+interface IntervalSample {
+  /** Undefined when no single reading was acknowledged. */
+  ackMs: { p50: number; p99: number } | undefined
+  rejected: number
+}
+
+const nsPerMs = 1_000_000
+
+/** Counts of readings in an interval, and quantiles of the acknowledgement time by a histogram of bounded size. */
+export function createIntervalMeter(): IntervalMeter {
+  const histogram = createHistogram({ highest: 3_600_000 * nsPerMs, figures: 3 })
+  let rejected = 0
+  return {
+    acknowledged: elapsedMs => histogram.record(Math.max(1, Math.round(elapsedMs * nsPerMs))),
+    rejected(readings) {
+      rejected += readings
+    },
+    take() {
+      const quantileMs = (percent: number) => histogram.percentile(percent) / nsPerMs
+      const ackMs = histogram.count === 0 ? undefined : { p50: quantileMs(50), p99: quantileMs(99) }
+      const sample = { ackMs, rejected }
+      histogram.reset()
+      rejected = 0
+      return sample
+    },
+  }
 }

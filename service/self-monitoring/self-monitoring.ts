@@ -2,7 +2,7 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { IngestStatus } from '../../ingest/ingest.ts'
-import type { IntervalMeter } from '../../ingest/intake/interval-meter.ts'
+import type { IntervalMeter } from '../../ingest/intake/reading-meter.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { selfMonitoringNodeSql, selfMonitoringTableSql } from '../../store/tables.ts'

@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import type { JournalThreadHooks } from '../../ingest/journal/journal-worker.ts'
+import type { JournalThreadHooks } from '../../ingest/journal/medium.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, reading, records } from '../support/journal-parts.ts'
