@@ -124,7 +124,7 @@ class BodyReader {
     this.#earliestMs = earliestMs
     this.#latestMs = nowMs + aheadMsMax
     const linesExpected = linesExpectedIn(body)
-    this.#series = new SeriesReader(body, linesExpected, options)
+    this.#series = new SeriesReader(body, options)
     this.#fields = new FieldsReader(body, options)
     this.#rows = new MergedRows(linesExpected)
     this.#rejects = new RejectList(readingRows.subject, rejectsMax)
