@@ -52,8 +52,8 @@ export interface LeftOutValues {
   fields: string[]
 }
 
-const leftOutListedMax = 1_000
-const leftOutFieldsMax = 100
+export const leftOutListedMax = 1_000
+export const leftOutFieldsMax = 100
 
 /** Names of fields without a column, in valid rows. */
 interface NamesOfOthers {

@@ -103,3 +103,15 @@ function recordsLength(kind: RowKind<never>, rows: Rows, resolved: EncodeOptions
   for (let row = 0; row < rows.count; row++) length += lengths[rows.names[row] ?? 0] ?? 0
   return length
 }
+
+/** Excludes listed lines that are rejected for their device. */
+export function ofResolved<Lines extends { rejected: number; rejects: Reject[] }>(
+  lines: Lines,
+  resolved: EncodeOptions['resolved'],
+  nameOf: (index: number) => string,
+): Lines {
+  if (lines.rejected === 0) return lines
+  const unresolved = new Set(resolved.flatMap((each, index) => ('reason' in each ? [nameOf(index)] : [])))
+  const rejects = lines.rejects.filter(({ device = '' }) => !unresolved.has(device))
+  return { ...lines, rejected: lines.rejected - lines.rejects.length + rejects.length, rejects }
+}

@@ -84,7 +84,7 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
     } else if (message.kind === 'lettersGone') {
       removals.answered(message.id, undefined)
     } else if (message.kind === 'held') {
-      holds.held()
+      onHeld()
     } else if (message.kind === 'log') {
       log[message.level](message.fields, message.text)
     }
@@ -97,7 +97,7 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
   const goBack = (position: number) => {
     status = { ...status, recorded: Math.min(status.recorded ?? position, position) }
   }
-  const holds = createHolds(command)
+  let onHeld: () => void = () => undefined
   const erasures = createAnswers<string[]>()
   const removals = createAnswers<void>()
 
@@ -109,8 +109,13 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
     status: () => status,
     erase: (seriesNumbers, before) =>
       erasures.ask(id => command({ kind: 'erase', id, seriesNumbers: [...seriesNumbers], before })),
-    hold: holds.hold,
-    release: holds.release,
+    hold() {
+      const held = Promise.withResolvers<void>()
+      onHeld = held.resolve
+      command({ kind: 'hold' })
+      return held.promise
+    },
+    release: () => command({ kind: 'release' }),
     pause: isPaused => command({ kind: 'pause', isPaused }),
     rewind(position, reason) {
       goBack(position)
@@ -129,51 +134,23 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
   }
 }
 
-interface Answers<Answer> {
-  /** `send` sends the command with this id. Resolves with the thread's answer. */
-  ask(send: (id: number) => void): Promise<Answer>
-  answered(id: number, answer: Answer): void
-}
-
 /** Commands to the forwarder's thread with answers, matched by an id. */
-function createAnswers<Answer>(): Answers<Answer> {
+function createAnswers<Answer>() {
   /** Resolvers of the pending calls. They are few: erase jobs run in turn, and operators remove dead letters. */
   const waiting = new Map<number, (answer: Answer) => void>()
   let nextId = 0
   return {
-    ask(send) {
+    /** `send` sends the command with this id. Resolves with the thread's answer. */
+    ask(send: (id: number) => void): Promise<Answer> {
       const id = nextId++
       const answer = new Promise<Answer>(resolve => waiting.set(id, resolve))
       send(id)
       return answer
     },
-    answered(id, answer) {
+    answered(id: number, answer: Answer): void {
       waiting.get(id)?.(answer)
       waiting.delete(id)
     },
-  }
-}
-
-interface Holds {
-  hold(): Promise<void>
-  release(): void
-  /** The forwarder's thread confirms the hold. */
-  held(): void
-}
-
-/** Pauses the forwarder's thread for a hold. */
-function createHolds(command: (message: ForwarderCommand) => void): Holds {
-  let onHeld: () => void = () => undefined
-  return {
-    hold() {
-      const held = new Promise<void>(resolve => {
-        onHeld = resolve
-      })
-      command({ kind: 'hold' })
-      return held
-    },
-    release: () => command({ kind: 'release' }),
-    held: () => onHeld(),
   }
 }
 

@@ -78,25 +78,17 @@ interface SpoolOptions {
   bytesMax: number
 }
 
-interface Spool {
-  /** Adds whole records. */
-  add: AppendRecords
-  bytes(): number
-  /** Passes all records on in order, until one part is refused: `unknown` when earlier parts were stored. */
-  moveTo(append: AppendRecords): ReturnType<Append>
-  close(): Promise<void>
-}
-
 const fullCodes = new Set(['ENOSPC', 'EDQUOT'])
 
 /** Holds records until they are accepted or rejected: in memory, and beyond a size in a file. */
-function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOptions): Spool {
+function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOptions) {
   const parts: Uint8Array[] = []
   /** Lengths of the parts in the file. */
   const lengths: number[] = []
   let file: FileHandle | undefined
   let bytes = 0
 
+  /** Adds whole records. */
   async function add(records: Uint8Array): ReturnType<Append> {
     if (bytes + records.length > bytesMax) return 'too large'
     bytes += records.length
@@ -116,6 +108,7 @@ function createSpool({ directory, memoryBytesMax, bytesMax }: SpoolOptions): Spo
     }
   }
 
+  /** Passes all records on in order, until one part is refused: `unknown` when earlier parts were stored. */
   async function moveTo(append: AppendRecords): ReturnType<Append> {
     // In one call, so that records of one group are stored atomically.
     const outcome = await append(Buffer.concat(parts))

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { type ChunkResult, IgnoredFields, type LeftOutValues, readChunk } from '../formats/chunk.ts'
+import { type ChunkResult, IgnoredFields, readChunk } from '../formats/chunk.ts'
 import { createCsvReader, readHeaderAgain } from '../formats/csv.ts'
-import { encodeRows, type Unresolved } from '../formats/encode.ts'
+import { encodeRows, ofResolved } from '../formats/encode.ts'
 import {
   arraysOfSightings,
   createResolvedFields,
@@ -20,7 +20,7 @@ import { SeenRows } from '../formats/merged-rows.ts'
 import { NameIndex } from '../formats/name-index.ts'
 import { createNdjsonReader } from '../formats/ndjson.ts'
 import type { DecimalMark } from '../formats/number.ts'
-import type { RowCheckOptions, Series } from '../formats/row-kind.ts'
+import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { columnsOf } from '../formats/rows.ts'
 import { BodyFault, type Coding, decoded, tooLarge } from './body-bytes.ts'
@@ -210,21 +210,10 @@ async function encode(
   const { series, fields } = names.count === 0 ? noAnswer : await ask(channel, meter, first, sightings?.result())
   const read = fields === undefined ? first : readAgain(task, chunk, progress, times, first, fields)
   const { others, rejects, rejected, leftOut } = read
+  const common = { lines, bytes, endsAtHeader, others }
   if (series === undefined) {
-    const oldestMs = Number.POSITIVE_INFINITY
-    return {
-      records: new Uint8Array(),
-      count: 0,
-      replaced: 0,
-      oldestMs,
-      lines,
-      bytes,
-      endsAtHeader,
-      others,
-      rejects,
-      rejected,
-      leftOut,
-    }
+    const none = { records: new Uint8Array(), count: 0, replaced: 0, oldestMs: Number.POSITIVE_INFINITY }
+    return { ...common, ...none, rejects, rejected, leftOut }
   }
   const { rejectsMax, seen } = progress
   const resolved = unpackSeries(series, index => names.placeOf(index), names.known)
@@ -233,26 +222,12 @@ async function encode(
   const encoded = encodeRows(kind, read.rows, { names, resolved, ...channel.times, rejectsMax, seen })
   detachBuffers(columnsOf(read.rows))
   return {
+    ...common,
     ...encoded,
-    lines,
-    bytes,
-    endsAtHeader,
-    others,
     rejects: [...rejects, ...encoded.rejects].sort((a, b) => a.line - b.line).slice(0, rejectsMax),
     rejected: rejected + encoded.rejected,
-    leftOut: leftOut.rejected === 0 ? leftOut : leftOutOf(leftOut, resolved, names),
+    leftOut: ofResolved(leftOut, resolved, index => names.textOf(index)),
   }
-}
-
-/** Excludes lines that are rejected for their device. */
-function leftOutOf(
-  { rejected, rejects: listed, fields }: LeftOutValues,
-  resolved: readonly (Series | Unresolved)[],
-  names: NameIndex,
-): LeftOutValues {
-  const unresolved = new Set(resolved.flatMap((each, index) => ('reason' in each ? [names.textOf(index)] : [])))
-  const rejects = listed.filter(({ device = '' }) => !unresolved.has(device))
-  return { rejected: rejected - listed.length + rejects.length, rejects, fields }
 }
 
 const noAnswer = { series: undefined, fields: undefined }

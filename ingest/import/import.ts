@@ -6,7 +6,7 @@
  */
 
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
-import type { LeftOutValues } from '../formats/chunk.ts'
+import { type LeftOutValues, leftOutFieldsMax, leftOutListedMax } from '../formats/chunk.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { RowKind, Series } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
@@ -264,9 +264,6 @@ function settle(report: ImportReport, ready: ReadyChunk, rejectsMax: number): vo
   report.ignored = ready.ignored
   if (ready.leftOut.rejected > 0) addLeftOut(report.leftOut, ready.leftOut)
 }
-
-const leftOutListedMax = 1_000
-const leftOutFieldsMax = 100
 
 function addLeftOut(total: LeftOutValues, { rejected, rejects, fields }: LeftOutValues): void {
   total.rejected += rejected

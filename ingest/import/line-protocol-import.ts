@@ -6,6 +6,7 @@ import { Piscina } from 'piscina'
 import { bug } from '../../store/limits/bug.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
+import { ofResolved } from '../formats/encode.ts'
 import { arraysOfSightings } from '../formats/field-sightings.ts'
 import type { EntityMetric } from '../formats/line-protocol-entities.ts'
 import type { LineNames } from '../formats/line-protocol-names.ts'
@@ -82,15 +83,6 @@ export interface LineImporter {
 interface ListedLines {
   rejected: number
   rejects: Reject[]
-}
-
-/** Excludes lines that are rejected for their device. */
-function ofResolved(lines: ListedLines, resolved: ResolvedNames, nameOf: (index: number) => string): ListedLines {
-  const { rejected, rejects: listed } = lines
-  if (rejected === 0) return lines
-  const unresolved = new Set(resolved.flatMap((each, index) => ('reason' in each ? [nameOf(index)] : [])))
-  const rejects = listed.filter(({ device = '' }) => !unresolved.has(device))
-  return { rejected: rejected - listed.length + rejects.length, rejects }
 }
 
 function expiredLines({ expired }: EncodedLines, fromMs: number, nameOf: (index: number) => string): Reject[] {
@@ -185,19 +177,11 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   return { run, close }
 }
 
-interface LineThread {
-  /** Transfers the bytes of the body. */
-  read(task: ReadLinesTask): Promise<ReadLines>
-  /** Transfers the rows. */
-  encode(resolved: ResolvedNames, task: Omit<EncodeLinesTask, 'series'>): Promise<EncodedLines>
-  close(): Promise<void>
-}
-
 /** One thread reads more than a million lines a second. */
 const threadsMax = 1
 
 /** The first body starts the thread, which ends some minutes after the last. */
-export function createLineThread(): LineThread {
+export function createLineThread() {
   const pool = new Piscina({
     filename: new URL('./line-protocol-worker.ts', import.meta.url).href,
     minThreads: 0,
@@ -228,7 +212,10 @@ export function createLineThread(): LineThread {
   }
 
   return {
-    read: task => pool.run(task, { name: 'read', transferList: [task.body.buffer] }),
+    /** Transfers the bytes of the body. */
+    read: (task: ReadLinesTask): Promise<ReadLines> =>
+      pool.run(task, { name: 'read', transferList: [task.body.buffer] }),
+    /** Transfers the rows. */
     encode,
     close: () => pool.destroy(),
   }

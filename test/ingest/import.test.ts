@@ -102,16 +102,18 @@ t.test('verdicts carry the line of the body, over any number of chunks', async t
   const journal = createJournal()
   const importer = into(journal, sharedSmall)
   const last = '2026-01-01T00:00:00Z,kitchen,99'
-  const body = `\ufeff${header}${lines(30)}nonsense\n\n${lines(2, 'unknown-1')}${lines(20)}${last},,\n${last},1,1000`
+  const ofUnknown = '2026-01-01T00:00:00Z,unknown-2,99,1,1000'
+  const body = `\ufeff${header}${lines(30)}nonsense\n\n${lines(2, 'unknown-1')}${lines(20)}${last},,\n${ofUnknown}\n${last},1,1000`
   const { report } = await importer.run(source(body))
   t.match(report.rejects, [
     { line: 32, code: 'LINE_MALFORMED', device: undefined },
     { line: 34, code: 'DEVICE_UNKNOWN', device: 'unknown-1' },
     { line: 35, code: 'DEVICE_UNKNOWN', device: 'unknown-1' },
     { line: 56, code: 'READING_INVALID', device: 'kitchen' },
+    { line: 57, code: 'DEVICE_UNKNOWN', device: 'unknown-2' },
   ])
-  t.match(report, { accepted: 51, rejected: 4, rejectsTruncated: false, linesDone: 57 })
-  t.match(report.leftOut, { rejected: 1, rejects: [{ line: 57, device: 'kitchen' }], fields: ['temperature'] })
+  t.match(report, { accepted: 51, rejected: 5, rejectsTruncated: false, linesDone: 58 })
+  t.match(report.leftOut, { rejected: 1, rejects: [{ line: 58, device: 'kitchen' }], fields: ['temperature'] })
   t.equal(journal.stored.length, 51)
 })
 
