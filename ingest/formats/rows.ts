@@ -63,7 +63,7 @@ interface CustomColumns {
 
 const lengthMin = 64
 
-/** Values of the rows without a column, created for the first of them. Those of a row form a linked list from last to first. */
+/** Values without a column, created for the first of them. The values of a row form a linked list from last to first. */
 export class CustomRows {
   #lasts = new Uint32Array(lengthMin)
   #previous = new Uint32Array(lengthMin)
