@@ -1,7 +1,7 @@
 /** How a file of readings is read that the service does not know as it is. */
 
-import type { DecimalMark } from '../../ingest/formats/number.ts'
 import type { Precision } from '../../ingest/formats/line-protocol-text.ts'
+import type { DecimalMark } from '../../ingest/formats/number.ts'
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { readEntityName } from '../../store/metrics/entity-name.ts'
 import type { StatedUnits } from '../../store/metrics/stated-units.ts'

@@ -9,14 +9,24 @@ import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { BulkPace } from './bulk-pace.ts'
-import { EndedSeries } from './tombstones.ts'
 import { groupHeaderLength } from './group.ts'
-import { controlAt, createJournalShared, createSlot, emptySlot, type JournalShared, type JournalThreadMessage, type Slot, slotBytes, timesAt } from './journal-shared.ts'
+import {
+  controlAt,
+  createJournalShared,
+  createSlot,
+  emptySlot,
+  type JournalShared,
+  type JournalThreadMessage,
+  type Slot,
+  slotBytes,
+  timesAt,
+} from './journal-shared.ts'
 import type { JournalMedium, JournalThread } from './medium.ts'
 import type { Outcome, Settle } from './outcome.ts'
 import { chooseLanes, type RecordWriter, type Timed } from './record.ts'
 import type { Stamper } from './stamp.ts'
 import { createStoredListeners, type StoredListener, type StoredListeners } from './stored-records.ts'
+import { EndedSeries } from './tombstones.ts'
 import { clockStepUs } from './wall-clock.ts'
 
 export interface JournalOptions<Series, Values extends Timed> {

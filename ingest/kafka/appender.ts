@@ -1,8 +1,8 @@
 /** Appends groups to a partition in turn: each is retried until it is stored or its deadline has passed. */
 
 import { bug } from '../../store/limits/bug.ts'
-import { Sleeper, type Timing } from '../timing.ts'
 import { groupBodyMax, groupHeaderLength } from '../journal/group.ts'
+import { Sleeper, type Timing } from '../timing.ts'
 import { type Broker, type BrokerConnection, type Library, offsetOf } from './broker-connection.ts'
 import type { PartitionLeader } from './cluster.ts'
 import { messageOf, NotSent, OtherKafka, Refused, TooLate, Unanswered } from './kafka-errors.ts'

@@ -19,7 +19,14 @@ import type { HeldReplica } from './replica-lock.ts'
 import type { ReplicaState } from './replica-state.ts'
 import type { TopicSettler } from './settle-topics.ts'
 import { TombstoneWork } from './tombstone-work.ts'
-import { type ForwardedTopic, type QuestdbStart, startTopicThread, statusAtBegin, type TopicThread, type TopicThreadOptions } from './topic-thread.ts'
+import {
+  type ForwardedTopic,
+  type QuestdbStart,
+  startTopicThread,
+  statusAtBegin,
+  type TopicThread,
+  type TopicThreadOptions,
+} from './topic-thread.ts'
 
 export interface TopicForwarderOptions extends ForwardedTopic {
   kafka: KafkaOptions
