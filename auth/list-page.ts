@@ -1,4 +1,4 @@
-/** Declares pages of lists: their fields besides the rows, and their offsets. Pages count from 1. */
+/** Pages and searches of lists. Pages count from 1. */
 
 import { z } from 'zod'
 
@@ -13,7 +13,7 @@ export const pageFields = {
 /** `total` counts all rows, or the matches of a search. */
 export const listPageFields = { total: z.int(), ...pageFields }
 
-export type ListPage = z.infer<z.ZodObject<typeof listPageFields>>
+type ListPage = z.infer<z.ZodObject<typeof listPageFields>>
 
 /** Fields of a page besides its rows. */
 export function listPage(total: number, page: number): ListPage {
@@ -27,4 +27,10 @@ export function pageOffset(page: number): number {
 
 export function rowsOfPage<Row>(rows: readonly Row[], page: number): Row[] {
   return rows.slice(pageOffset(page), page * rowsPerPage)
+}
+
+/** A case-insensitive pattern makes no copies, unlike lowering each text of a hundred thousand records. */
+export function createTextSearch(search: string): (text: string) => boolean {
+  const pattern = new RegExp(RegExp.escape(search.normalize('NFC')), 'iu')
+  return text => pattern.test(text)
 }

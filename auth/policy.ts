@@ -1,10 +1,10 @@
 /** Declares permissions: one row for each kind of operation, one column for each credential. */
 
 import type { Account } from './accounts/account.ts'
-import type { Role } from './accounts/role.ts'
-import type { DeviceScope } from './devices/device-scope.ts'
+import type { Role } from './accounts/account-details.ts'
+import type { DeviceScope } from './devices/selector.ts'
 import { type Scope, scopes } from './keys/key.ts'
-import type { SignedIn } from './sessions/session-claims.ts'
+import type { SignedIn } from './sessions/session-codec.ts'
 import type { LiveLink } from './views/link.ts'
 
 /** Rights of an API key in addition to its owner's. */

@@ -1,7 +1,10 @@
-/** Limits actions in a window across restarts, counted in PostgreSQL. */
+/** Limits of attempts: by kind in PostgreSQL, and failed credentials in memory. */
 
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
+import { networkOf } from '../store/limits/networks.ts'
+import { type Bucket, oneProcess, sharedRate, TokenBuckets } from '../store/limits/token-buckets.ts'
 
 export interface RateLimit {
   /** Counted action: `register`, `reset-request`. */
@@ -58,4 +61,18 @@ function secondsUntil({ ends_ms: endsMs }: Count, nowMs: number, windowMs: numbe
 /** A digest hides people's addresses and bounds their length. */
 export function digestOfKey(key: string): Buffer {
   return hash('sha256', key, 'buffer')
+}
+
+export interface AuthRateLimit {
+  /** Counts a failed attempt; true if the address is above the limit. */
+  isExceeded(address: string): boolean
+}
+
+/** Beyond it, the least recently seen address is evicted: counting does not stop an attacker with more addresses. */
+const addressesMax = 10_000
+
+export function createAuthRateLimit(perMinute: number, nowMs: () => number, processes = oneProcess): AuthRateLimit {
+  const rate = sharedRate({ perSecond: perMinute / 60, burst: perMinute }, processes, 1 / 60)
+  const attempts = new TokenBuckets(rate, nowMs, new LRUCache<string, Bucket>({ max: addressesMax }))
+  return { isExceeded: address => !attempts.take(networkOf(address)) }
 }

@@ -2,11 +2,11 @@
 
 import { composed } from '../store/plain-text.ts'
 import type { Account } from './accounts/account.ts'
-import type { Role } from './accounts/role.ts'
-import { actorOf } from './actor.ts'
+import type { Role } from './accounts/account-details.ts'
+import { actorOf } from './audit.ts'
 import { type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
-import { createScopeCheck } from './devices/device-scope.ts'
 import type { Devices } from './devices/devices.ts'
+import { createScopeCheck } from './devices/selector.ts'
 import { authorize, type Principal, writeScopeOf } from './policy.ts'
 
 /** Reason of a refused reading, with a sentence for people. */

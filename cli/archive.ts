@@ -2,8 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { ArchivedDays, Dropped, Restored, Verified } from '../api/admin/archive.ts'
-import { Confirmed } from '../api/admin/retention.ts'
+import { ArchivedDays, Confirmed, Dropped, Restored, Verified } from '../api/admin/archive.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'

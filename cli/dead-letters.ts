@@ -8,9 +8,9 @@ import {
   Discarded,
   type LetterTable,
   letterTables,
+  RejectionPage,
   Replayed,
-} from '../api/admin/dead-letter-answers.ts'
-import { RejectionPage } from '../api/admin/rejection-answers.ts'
+} from '../api/admin/answers.ts'
 import { rejectionWays } from '../ingest/rejections/rejection.ts'
 import { entriesMax } from '../ingest/rejections/rejection-ring.ts'
 import type { AdminClient } from './admin-client.ts'

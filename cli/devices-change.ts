@@ -1,9 +1,8 @@
 /** `barograph devices suspend`, `resume`, `tag`, `untag` and `rotate`: one change of many devices. */
 
 import { writeSync } from 'node:fs'
-import { bulkDevicesMax, DeviceBulkAnswer, notTried } from '../api/admin/device-bulk-answer.ts'
-import { Rotated } from '../auth/devices/device.ts'
-import { DevicePage } from '../auth/devices/device-page.ts'
+import { bulkDevicesMax, DeviceBulkAnswer, notTried } from '../api/admin/answers.ts'
+import { DevicePage, Rotated } from '../auth/devices/device.ts'
 import { createTagMatcher, TagMatch } from '../auth/devices/tag.ts'
 import { composed } from '../store/plain-text.ts'
 import type { AdminClient } from './admin-client.ts'

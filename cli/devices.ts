@@ -1,8 +1,7 @@
 /** `barograph devices`: manages the device registry. */
 
 import { Option } from 'commander'
-import { AdminDevicePage } from '../api/admin/device-page-answer.ts'
-import { UnknownDevicePage } from '../api/admin/rejection-answers.ts'
+import { AdminDevicePage, UnknownDevicePage } from '../api/admin/answers.ts'
 import { DeviceDetails, IssuedPassword } from '../auth/devices/device.ts'
 import { EraseReport, MetricEraseReport } from '../service/lifecycle/erasure/erase-records.ts'
 import { isMetricName } from '../store/metrics/metric-name.ts'

@@ -1,7 +1,7 @@
 /** Imports files in batches; with --create-devices it adds unknown devices and sends the batch again. */
 
 import type { Readable } from 'node:stream'
-import { ImportAnswer } from '../api/admin/import-answer.ts'
+import { ImportAnswer } from '../api/admin/answers.ts'
 import type { Fields } from '../ingest/field-names.ts'
 import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
 import type { LineReader } from '../ingest/formats/lines.ts'

@@ -2,7 +2,7 @@
 
 import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs'
 import { SingleBar } from 'cli-progress'
-import type { ImportAnswer } from '../api/admin/import-answer.ts'
+import type { ImportAnswer } from '../api/admin/answers.ts'
 import { withFile } from './command-error.ts'
 import type { Batch } from './import-batch.ts'
 import { printable } from './output.ts'

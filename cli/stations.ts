@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { StationDetails, StationPage } from '../auth/stations/station-details.ts'
+import { StationDetails, StationPage } from '../auth/stations/station.ts'
 import { StationEraseReport } from '../service/lifecycle/erasure/erase-records.ts'
 import { command, commands, list, operation } from './operation-commands.ts'
 import { ownerOf, stepOf, textOrEmpty } from './option-values.ts'

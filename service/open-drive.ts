@@ -1,8 +1,7 @@
 /** Creates the client of the file drive from the settings. */
 
 import type { Drive } from '../api/accounts/drive/drive.ts'
-import type { DriveClient } from '../api/accounts/drive/drive-client.ts'
-import { createDriveStates } from '../api/accounts/drive/drive-state.ts'
+import { createDriveStates, type DriveClient } from '../api/accounts/drive/drive-client.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './settings/config.ts'

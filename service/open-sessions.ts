@@ -1,20 +1,23 @@
 /** Opens the sessions of people, cookies and bearer tokens, and identifies the principal of a request. */
 
 import type { IncomingMessage } from 'node:http'
-import { type CredentialOptions, createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
+import {
+  type CredentialOptions,
+  createFindPrincipal,
+  type FindPrincipal,
+  visitorOf,
+} from '../api/credentials/find-principal.ts'
 import { createOrigins, type Origins } from '../api/credentials/origins.ts'
-import { visitorOf } from '../api/credentials/visitor.ts'
 import type { FindVisitor } from '../api/http/page-document.ts'
 import type { FindStart } from '../api/web/start-page.ts'
 import type { Account } from '../auth/accounts/account.ts'
 import type { Accounts } from '../auth/accounts/accounts.ts'
 import type { Device } from '../auth/devices/device.ts'
-import { createScopeCheck } from '../auth/devices/device-scope.ts'
 import type { Devices } from '../auth/devices/devices.ts'
+import { createScopeCheck } from '../auth/devices/selector.ts'
 import { authorize, readScopeOfAccount } from '../auth/policy.ts'
 import { ChangeInDoubt } from '../auth/record-cache.ts'
-import { createBearerTokens } from '../auth/sessions/bearer-tokens.ts'
-import { createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
+import { createBearerTokens, createSessionCodec, type SessionCodec } from '../auth/sessions/session-codec.ts'
 import { createSessions, type Sessions } from '../auth/sessions/sessions.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'

@@ -1,6 +1,6 @@
 /** Limits a sender over all protocols, and failed authentication. */
 
-import { type AuthRateLimit, createAuthRateLimit } from '../auth/auth-rate-limit.ts'
+import { type AuthRateLimit, createAuthRateLimit } from '../auth/rate-limits.ts'
 import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { IntakeOptions } from '../ingest/intake/intake.ts'

@@ -14,15 +14,20 @@ import {
 } from './device-authorization/device-authorization.ts'
 import { type DriveService, driveOperations } from './drive/drive.ts'
 import { sendError } from './kit/errors.ts'
-import { type AccountOperation, type Answer, accountsPrefix, operation } from './kit/operation.ts'
-import { ErrorDetail, refusalsOf, securitySchemes } from './kit/published.ts'
+import {
+  type AccountOperation,
+  type Answer,
+  accountsPrefix,
+  ErrorDetail,
+  operation,
+  refusalsOf,
+  securitySchemes,
+} from './kit/operation.ts'
 import { accountRules, type KitOptions, prepareScope } from './kit/register.ts'
 import { mailTokenOperations } from './mail-tokens.ts'
-import { preferencesOperations } from './preferences.ts'
-import { passwordAndSessionOperations, profileOperations } from './profile.ts'
+import { passwordAndSessionOperations, preferencesOperations, profileOperations } from './profile.ts'
 import { EmailPath, UserPath, UserResponse, userResponse } from './schemas.ts'
-import { providerSignInOperation, signInOperations } from './sign-in.ts'
-import { type TenantService, tenantOperations } from './tenants/tenant-exchange.ts'
+import { providerSignInOperation, signInOperations, type TenantService, tenantOperations } from './sign-in.ts'
 import { sharedViewOperation, viewLinkOperations } from './view-links.ts'
 import { viewOperations } from './views.ts'
 

@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { AccountDetails, AccountPage, AddedAccount } from '../../auth/accounts/account-details.ts'
+import { AccountDetails, AccountPage, AddedAccount, roles } from '../../auth/accounts/account-details.ts'
 import { accountPage, readAccountDetails } from '../../auth/accounts/account-list.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { AdministrationErrorCode, Requester } from '../../auth/accounts/administered.ts'
@@ -10,14 +10,12 @@ import { addAccount, administerAccount } from '../../auth/accounts/administratio
 import { isCommonPassword } from '../../auth/accounts/common-passwords.ts'
 import { emailForm, parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { passwordLength } from '../../auth/accounts/passwords.ts'
-import { roles } from '../../auth/accounts/role.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { plainText } from '../../store/plain-text.ts'
 import type { AdminOperation } from './operation.ts'
 import { type Issue, sendProblem } from './problem.ts'
-import { SearchQuery } from './query-fields.ts'
-import { recordId } from './record-id.ts'
 import { recordOperations } from './record-operations.ts'
+import { recordId, SearchQuery } from './request-fields.ts'
 
 export interface AdminAccountsOptions {
   accounts: Accounts

@@ -1,12 +1,13 @@
-/** Archived days by HTTP: lists them, and verifies and restores single files, which bounds the duration of a request. */
+/** Operations on expired raw readings: their archive, and the confirmation of pending deletion. */
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import type { WriteLateAudit } from '../../auth/audit.ts'
 import type { Archive } from '../../service/lifecycle/archive/archive.ts'
 import type { ArchivedDay, ArchivedFile } from '../../service/lifecycle/archive/archive-records.ts'
 import { archivedNames } from '../../service/lifecycle/archive/archived-tables.ts'
 import { dayText } from '../../service/lifecycle/retention/expired-days.ts'
-import type { WriteLateAudit } from './late-audit.ts'
+import type { Retention } from '../../service/lifecycle/retention/retention.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 
@@ -135,4 +136,40 @@ function dayOf({ startMs, writtenAt, files }: ArchivedDay): ArchivedDays['days']
 
 function rowsOf({ sums }: ArchivedFile): number {
   return Number(sums[0])
+}
+
+interface RetentionRouteOptions {
+  retention: Pick<Retention, 'state' | 'confirm'>
+  audit: WriteLateAudit
+}
+
+const Confirmation = z.strictObject({
+  before: z.iso.date().meta({
+    description: 'The days before this one (UTC) may expire: `waiting.before` of the status, or an earlier day',
+  }),
+})
+export const Confirmed = z.object({ before: z.iso.date() })
+
+export function retentionOperation({ retention, audit }: RetentionRouteOptions): AdminOperation {
+  return operation({
+    method: 'POST',
+    path: '/retention/confirm',
+    name: 'admin_confirm_retention',
+    summary: 'Confirm pending deletion of expired raw readings',
+    description: 'Their raw readings are removed within two hours; their hours stay.',
+    body: { json: Confirmation.meta({ id: 'RetentionConfirmation' }) },
+    success: {
+      status: 200,
+      description: 'The days before this expire',
+      json: Confirmed.meta({ id: 'RetentionConfirmed' }),
+    },
+    refusals: ['NO_WAITING_DAYS'],
+    async handle({ body: { before }, actor }, reply) {
+      if (!(await retention.confirm(Date.parse(before)))) {
+        return sendProblem(reply, 'NO_WAITING_DAYS', { detail: `no days before ${before} are pending` })
+      }
+      await audit({ actor, action: 'retention.confirm', subject: before })
+      return reply.send({ before } satisfies z.infer<typeof Confirmed>)
+    },
+  })
 }

@@ -1,10 +1,10 @@
 /** `GET /audit`: lists audit entries, newest first. */
 
 import type pg from 'pg'
-import { auditPage } from '../../auth/audit-list.ts'
+import { auditPage } from '../../auth/audit.ts'
 import { AuditPage } from '../../auth/audit-page.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { PageQuery } from './query-fields.ts'
+import { PageQuery } from './request-fields.ts'
 
 export function auditOperation(postgres: pg.Pool): AdminOperation {
   return operation({

@@ -7,12 +7,12 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import type { WriteLateAudit } from '../../auth/audit.ts'
 import { backUp } from '../../service/backup/backup.ts'
 import { BackupError, type BackupParts } from '../../service/backup/backup-parts.ts'
 import type { Retention } from '../../service/lifecycle/retention/retention.ts'
 import { addJsonBody } from '../http/request-body.ts'
 import type { OperationGroup } from '../http/route-family.ts'
-import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 

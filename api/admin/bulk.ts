@@ -1,7 +1,8 @@
 /** Groups operations with bodies other than JSON objects: imports, backups, content files. */
 
+import type { WriteLateAudit } from '../../auth/audit.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
-import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
+import type { BulkFields } from '../../auth/metrics/device-fields.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
@@ -15,9 +16,7 @@ import type { BulkMeter } from '../write/bulk-meter.ts'
 import { backupGroup } from './backup.ts'
 import { contentFileGroup } from './content-files.ts'
 import type { GuardOptions } from './guard.ts'
-import { importReadingsGroup } from './import.ts'
-import { importPointsGroup } from './import-points.ts'
-import type { WriteLateAudit } from './late-audit.ts'
+import { importPointsGroup, importReadingsGroup } from './imports.ts'
 import type { AdminOperation } from './operation.ts'
 
 export interface BulkOptions extends TimeLimits, Pick<GuardOptions, 'findPrincipal' | 'log'> {

@@ -1,6 +1,7 @@
 /** Lists, replays and discards dead letters: rows that QuestDB refused. */
 
 import { z } from 'zod'
+import type { WriteLateAudit } from '../../auth/audit.ts'
 import { isWhole } from '../../ingest/forwarder/dead-letters.ts'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
@@ -12,12 +13,10 @@ import {
   letterTable,
   letterTables,
   Replayed,
-} from './dead-letter-answers.ts'
-import type { AdminErrorCode } from './errors.ts'
-import type { WriteLateAudit } from './late-audit.ts'
+} from './answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { sendProblem } from './problem.ts'
-import { wholeNumber } from './query-fields.ts'
+import { type AdminErrorCode, sendProblem } from './problem.ts'
+import { wholeNumber } from './request-fields.ts'
 
 export interface DeadLettersOptions {
   deadLetters: Record<LetterTable, DeadLetters>

@@ -17,12 +17,12 @@ import {
 import type { DecoderRefusal, OwnDecoders } from '../../ingest/decoders/own-decoders.ts'
 import { messagesPerPlace, type RecentMessages } from '../../ingest/decoders/recent-messages.ts'
 import { shownMessage, tryDecoder } from '../../ingest/decoders/try-decoder.ts'
-import { RecentMessagePage, TriedDecoder } from './decoder-answers.ts'
+import { RecentMessagePage, TriedDecoder } from './answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
-import { PageQuery } from './query-fields.ts'
 import { recordOperations } from './record-operations.ts'
 import { nodeOf } from './rejections.ts'
+import { PageQuery } from './request-fields.ts'
 
 export interface DecoderOptions {
   decoders: OwnDecoders

@@ -7,9 +7,9 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import { createTagMatcher, Tag, TagMatch, Tags } from '../../auth/devices/tag.ts'
 import { composed } from '../../store/plain-text.ts'
 import { disconnectSignalOf } from '../http/streamed-response.ts'
-import { bulkDevicesMax, DeviceBulkAnswer, notTried } from './device-bulk-answer.ts'
-import { adminErrors } from './errors.ts'
+import { bulkDevicesMax, DeviceBulkAnswer, notTried } from './answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
+import { adminErrors } from './problem.ts'
 
 /** Counts UTF-16 units and admits the names of older devices. */
 const nameLengthMax = 512

@@ -5,9 +5,8 @@ import type { EraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
 import { EraseReport, MetricEraseReport } from '../../service/lifecycle/erasure/erase-records.ts'
 import { composed } from '../../store/plain-text.ts'
 import { DevicePath, deviceRecords, sendRefusal } from './devices.ts'
-import { requireSettled } from './failures.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { sendProblem } from './problem.ts'
+import { requireSettled, sendProblem } from './problem.ts'
 
 const Report = EraseReport.meta({ id: 'EraseReport' })
 const MetricReport = MetricEraseReport.meta({ id: 'MetricEraseReport' })

@@ -1,21 +1,54 @@
-/** `GET /api/admin/export`: exports stored readings in the form that an import accepts. */
+/** `GET /export`: readings of devices as CSV, NDJSON or Parquet. */
 
 import { Readable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import type { WriteLateAudit } from '../../auth/audit.ts'
+import type { Device } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { customMetricsOf, type DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { readTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
+import { builtInMetrics } from '../../query/export/export-columns.ts'
 import { type ExportFormat, exportFormats } from '../../query/export/export-queries.ts'
 import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/export/readings-export.ts'
+import { noSeries, seriesTable } from '../../query/export/series-table.ts'
 import type { Log } from '../../store/log.ts'
 import { devicesMax, readDevices, timeTextForm } from '../http/parameters.ts'
 import { attachmentOf } from '../http/response-headers.ts'
 import { disconnectSignalOf, sendPieces } from '../http/streamed-response.ts'
-import type { AdminErrorCode } from './errors.ts'
-import { contentOf, customMax, type ExportRegistry } from './export-content.ts'
-import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, type OperationInput, operation } from './operation.ts'
-import { sendProblem, sendQuestdbAway } from './problem.ts'
+import { type AdminErrorCode, sendProblem, sendQuestdbAway } from './problem.ts'
+
+export type ExportRegistry = DeviceMetrics & Pick<Metrics, 'all'>
+
+/** Each custom metric adds a column to each row. */
+const customMax = 500
+/** A group takes some milliseconds of the main thread. */
+const devicesPerTurn = 2000
+
+/** Custom metrics of these devices by position; undefined if they exceed the limit of one export. */
+async function contentOf(
+  devices: readonly Device[],
+  registry: ExportRegistry,
+): Promise<Pick<ExportRequest, 'metrics' | 'series'> | undefined> {
+  const ids = new Set<number>()
+  const series: number[] = []
+  for (const [index, device] of devices.entries()) {
+    for (const metric of customMetricsOf(registry, device)) {
+      ids.add(metric.id)
+      series.push(registry.series(device.number, metric) ?? noSeries, device.number, metric.id)
+    }
+    if (index % devicesPerTurn === devicesPerTurn - 1) await turn()
+  }
+  if (ids.size > customMax) return undefined
+  const custom = registry.all().filter(({ id }) => ids.has(id))
+  const metrics = [...builtInMetrics, ...custom]
+  const places = new Map(custom.map(({ id }, index) => [id, builtInMetrics.length + index]))
+  const entries = series.map((number, index) => (index % 3 === 2 ? (places.get(number) as number) : number))
+  return { metrics, series: seriesTable(entries) }
+}
 
 export interface ExportOptions {
   readingsExport: ReadingsExport

@@ -10,8 +10,7 @@ import type { Log } from '../../store/log.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { Origins } from '../credentials/origins.ts'
 import type { RouteFamily, Scope } from '../http/route-family.ts'
-import { sendFailure } from './failures.ts'
-import { sendProblem } from './problem.ts'
+import { sendFailure, sendProblem } from './problem.ts'
 
 /** Permission for a whole family of operations. */
 export type FamilyPermission = Extract<Permission, 'admin' | 'alerts' | 'annotations'>

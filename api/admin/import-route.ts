@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { AuditEntry } from '../../auth/audit.ts'
+import type { AuditEntry, WriteLateAudit } from '../../auth/audit.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import { authorize } from '../../auth/policy.ts'
 import type { Format } from '../../ingest/formats/lines.ts'
@@ -19,11 +19,9 @@ import type { RejectedSender } from '../../ingest/rejections/rejection.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import { bodyOf, knownCodings, mediaTypeOf } from '../http/request-body.ts'
 import type { OperationGroup } from '../http/route-family.ts'
-import type { AdminErrorCode } from './errors.ts'
-import { ImportAnswer } from './import-answer.ts'
-import type { WriteLateAudit } from './late-audit.ts'
+import { ImportAnswer } from './answers.ts'
 import { type AdminOperation, type OperationInput, operation } from './operation.ts'
-import { Problem, sendProblem } from './problem.ts'
+import { type AdminErrorCode, Problem, sendProblem } from './problem.ts'
 
 export interface ImportRouteOptions extends TimeLimits {
   /** Ranges are the same as for single readings. */

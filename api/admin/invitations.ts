@@ -3,16 +3,14 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
-import { invitationPage } from '../../auth/accounts/invitation.ts'
+import { invitationPage, invite, revokeInvitation } from '../../auth/accounts/invitation.ts'
 import { InvitationPage, IssuedInvitation, invitedRoles } from '../../auth/accounts/invitation-details.ts'
-import { invite, revokeInvitation } from '../../auth/accounts/invitations.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { setRetryAfter } from '../http/errors.ts'
 import { Email } from './accounts.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
-import { PageQuery } from './query-fields.ts'
-import { recordId } from './record-id.ts'
+import { PageQuery, recordId } from './request-fields.ts'
 
 export interface AdminInvitationsOptions {
   accounts: Accounts

@@ -18,11 +18,10 @@ import { bug } from '../../store/limits/bug.ts'
 import { plainText } from '../../store/plain-text.ts'
 import { keyDaysMax } from '../accounts/api-keys.ts'
 import { setRetryAfter } from '../http/errors.ts'
-import { AddedKey, AdminKeyPage } from './key-answers.ts'
+import { AddedKey, AdminKeyPage } from './answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
-import { pageNumber } from './query-fields.ts'
-import { recordId } from './record-id.ts'
+import { pageNumber, recordId } from './request-fields.ts'
 
 export const NewAdminKey = z.strictObject({
   account: ownerName.meta({ description: 'The id or the address of the owner' }),

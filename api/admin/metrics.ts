@@ -3,18 +3,16 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { MetricRefusal } from '../../auth/metrics/metric-changes.ts'
-import { metricDetails } from '../../auth/metrics/metric-list.ts'
-import { MetricDetails, MetricPage } from '../../auth/metrics/metric-page.ts'
+import { MetricDetails, MetricPage, metricDetails } from '../../auth/metrics/metric-list.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { catalogue } from '../../store/metrics/catalogue.ts'
 import { MetricChange, metricsMax, NewMetric } from '../../store/metrics/metric.ts'
 import { signOf, units } from '../../store/metrics/units.ts'
-import { requireSettled } from './failures.ts'
-import { MetricCatalogue } from './metric-answers.ts'
+import { MetricCatalogue } from './answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { type Issue, sendProblem } from './problem.ts'
-import { searchText, wholeNumber } from './query-fields.ts'
+import { type Issue, requireSettled, sendProblem } from './problem.ts'
 import { recordOperations } from './record-operations.ts'
+import { searchText, wholeNumber } from './request-fields.ts'
 
 const Details = MetricDetails.meta({ id: 'AdminMetric' })
 

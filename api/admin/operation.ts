@@ -1,14 +1,13 @@
 /** Declares the operations of the admin API and orders the checks of a request: query, body, path. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { actorOf } from '../../auth/actor.ts'
+import { actorOf } from '../../auth/audit.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { type Checked, checkBody, checkPart, type Operation } from '../http/operation.ts'
 import type { Rules } from '../http/route-family.ts'
-import type { AdminErrorCode } from './errors.ts'
 import { requesterOf } from './guard.ts'
-import { sendInvalid, sendProblem } from './problem.ts'
+import { type AdminErrorCode, sendInvalid, sendProblem } from './problem.ts'
 
 export interface OperationInput<Path = unknown, Query = unknown, Body = unknown> {
   path: Path

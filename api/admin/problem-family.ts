@@ -5,11 +5,9 @@ import type { ErrorEntry } from '../http/errors.ts'
 import { hasParameters } from '../http/operation.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/parameters.ts'
 import { createFamily, type FamilyDefinition, type PublishedFamily } from '../http/route-family.ts'
-import { type AdminErrorCode, adminErrors } from './errors.ts'
-import { answerErrors } from './failures.ts'
 import { createPathRefusal, type FamilyPermission, type GuardOptions, guard } from './guard.ts'
 import { type AdminOperation, adminRules } from './operation.ts'
-import { Problem, sendProblem } from './problem.ts'
+import { type AdminErrorCode, adminErrors, answerErrors, Problem, sendProblem } from './problem.ts'
 
 interface ProblemFamily
   extends GuardOptions,

@@ -2,9 +2,8 @@
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { AdminErrorCode } from './errors.ts'
 import { type AdminOperation, type OperationInput, operation } from './operation.ts'
-import { sendProblem } from './problem.ts'
+import { type AdminErrorCode, sendProblem } from './problem.ts'
 
 interface RecordKind<Key extends string, Id, Refusal> {
   /** Prefix of the family. The list is below it. */

@@ -1,5 +1,6 @@
 /** Groups the operations on the service and its data: state, export, dead letters, retention, audit. */
 
+import type { WriteLateAudit } from '../../auth/audit.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { Nodes } from '../../auth/nodes/nodes.ts'
@@ -14,18 +15,15 @@ import type { Retention } from '../../service/lifecycle/retention/retention.ts'
 import type { DataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
-import { type ArchiveRouteOptions, archiveOperations } from './archive.ts'
+import { type ArchiveRouteOptions, archiveOperations, retentionOperation } from './archive.ts'
 import { auditOperation } from './audit.ts'
 import { deadLetterOperations } from './dead-letters.ts'
 import { exportOperation } from './export.ts'
-import type { WriteLateAudit } from './late-audit.ts'
 import type { AdminOperation } from './operation.ts'
-import { rejectionsOperation } from './rejections.ts'
-import { retentionOperation } from './retention.ts'
+import { rejectionsOperation, unknownDevicesOperation } from './rejections.ts'
 import { stationSeriesNames } from './stations.ts'
 import { type StatusOptions, statusOperation } from './status.ts'
 import { statusHistoryOperation } from './status-history.ts'
-import { unknownDevicesOperation } from './unknown-devices.ts'
 
 export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   devices: Devices

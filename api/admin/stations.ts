@@ -3,25 +3,23 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { mayAdminister } from '../../auth/stations/permissions.ts'
-import type { StationChange } from '../../auth/stations/station.ts'
-import type { StationRefusal } from '../../auth/stations/station-changes.ts'
 import {
+  type StationChange,
   StationChangeRequest,
   StationDetails,
   StationPage,
   StationRequest,
   stationDetails,
   stationPage,
-} from '../../auth/stations/station-details.ts'
+} from '../../auth/stations/station.ts'
+import type { StationRefusal } from '../../auth/stations/station-rows.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { EraseJobs } from '../../service/lifecycle/erasure/erase-jobs.ts'
 import { StationEraseReport } from '../../service/lifecycle/erasure/erase-records.ts'
-import type { AdminErrorCode } from './errors.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { type FindAccounts, ownerIdsOf } from './owners.ts'
-import { type Occurrence, sendProblem } from './problem.ts'
-import { SearchQuery } from './query-fields.ts'
+import { type AdminErrorCode, type Occurrence, sendProblem } from './problem.ts'
 import { recordOperations } from './record-operations.ts'
+import { type FindAccounts, ownerIdsOf, SearchQuery } from './request-fields.ts'
 
 export interface AdminStationsOptions {
   stations: Stations

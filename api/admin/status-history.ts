@@ -5,9 +5,9 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import { isUnanswered, QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { selfMonitoringColumns, selfMonitoringTable } from '../../store/tables.ts'
+import { StatusHistory } from './answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendQuestdbAway } from './problem.ts'
-import { StatusHistory } from './status-history-answer.ts'
 
 const hoursMax = 720
 

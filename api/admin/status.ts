@@ -1,8 +1,11 @@
-/** `GET /status`: returns the state of the service for a person at the command line. */
+/** `GET /status`: the state of the service and of its nodes. */
 
 import type pg from 'pg'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { type NodeState, shortNodeId } from '../../auth/nodes/node-states.ts'
 import type { Nodes } from '../../auth/nodes/nodes.ts'
+import { clockFault } from '../../auth/nodes/postgres-clock.ts'
+import { advisedFault } from '../../auth/nodes/settings-differ.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
 import { readReplicaHolders } from '../../ingest/kafka/replica-rows.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
@@ -14,9 +17,8 @@ import type { RetentionState } from '../../service/lifecycle/retention/retention
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
-import { nodeStatuses } from './node-status.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { type ReplicaStatus, Status, type TopicStatus } from './status-answer.ts'
+import { type NodeStatus, type ReplicaStatus, Status, type TopicStatus } from './status-answer.ts'
 
 type ShownQuestdb = Pick<Questdb, 'managed' | 'state' | 'version' | 'commitMode'>
 
@@ -221,4 +223,46 @@ export function topicStatus({ topic, sight, share, problems }: TopicState): Topi
     retention_used: share ?? null,
     problems: problems.map(({ text }) => text),
   }
+}
+
+export function nodeStatuses(states: readonly NodeState[], ownId: string, nowMs: number): NodeStatus[] {
+  const replaced = replacedNodes(states, nowMs)
+  return states.map(state => nodeStatus(state, ownId, replaced.has(state)))
+}
+
+/** Nodes that ended without leaving and were replaced by another one. */
+function replacedNodes(states: readonly NodeState[], nowMs: number): Set<NodeState> {
+  const replaced = new Set<NodeState>()
+  const free = states.filter(({ isLeaseValid }) => isLeaseValid)
+  const ended = states.filter(({ isLeaseValid }) => !isLeaseValid)
+  for (const state of ended.toSorted((one, other) => one.leaseAgeMs - other.leaseAgeMs)) {
+    const at = free.findIndex(({ startedMs }) => startedMs > nowMs - state.leaseAgeMs)
+    if (at < 0) continue
+    free.splice(at, 1)
+    replaced.add(state)
+  }
+  return replaced
+}
+
+function nodeStatus(state: NodeState, ownId: string, isReplaced: boolean): NodeStatus {
+  const { id, role, version, host, startedMs, isLeaseValid, leaseAgeMs, applied, clockAheadMs, leads } = state
+  return {
+    id: shortNodeId(id),
+    is_self: id === ownId,
+    role,
+    version,
+    host,
+    started: new Date(startedMs).toISOString(),
+    leads: leads && isLeaseValid,
+    lease_valid: isLeaseValid,
+    lease_age_s: Number.isFinite(leaseAgeMs) ? leaseAgeMs / 1000 : null,
+    applied_change: applied,
+    clock_ahead_s: clockAheadMs === undefined ? null : clockAheadMs / 1000,
+    problems: isReplaced ? [] : problemsOf(state),
+  }
+}
+
+function problemsOf({ isLeaseValid, clockAheadMs, differing }: NodeState): string[] {
+  if (!isLeaseValid) return ['its lease has expired: it ended without leaving, or PostgreSQL does not answer it']
+  return [clockFault(clockAheadMs), advisedFault(differing)].filter(fault => fault !== undefined)
 }

@@ -13,8 +13,8 @@ import {
 import type { TenantRefusal, Tenants } from '../../auth/tenants/tenants.ts'
 import type { AdminOperation } from './operation.ts'
 import { sendProblem } from './problem.ts'
-import { PageQuery, RotateQuery } from './query-fields.ts'
 import { recordOperations } from './record-operations.ts'
+import { PageQuery, RotateQuery } from './request-fields.ts'
 
 const Tenant = TenantDetails.meta({ id: 'AdminTenant' })
 const Secret = IssuedSecret.meta({ id: 'IssuedSecret' })

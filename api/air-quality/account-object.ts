@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { utcText } from '../../analytics/time/iso-text.ts'
 import type { Account } from '../../auth/accounts/account.ts'
-import { roles } from '../../auth/accounts/role.ts'
+import { roles } from '../../auth/accounts/account-details.ts'
 
 const utcTime = () =>
   z.string().meta({ description: 'UTC without a zone designator', examples: ['2016-05-30T02:20:00'] })

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { accountObject } from './account-object.ts'
-import { sendResource } from './etag.ts'
+import { sendResource } from './answers.ts'
 import type { AirQualityOperation, OperationInput } from './operation.ts'
 import { checkKey, getAccount } from './operations.ts'
 

@@ -1,18 +1,49 @@
-/** Orders the checks of a request before its body is read. */
+/** Admits requests by their key and their rates, and answers failures of the parts behind them. */
 
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Keys } from '../../auth/keys/keys.ts'
+import { isPassing } from '../../auth/passing-errors.ts'
+import { createAuthRateLimit } from '../../auth/rate-limits.ts'
 import { type KeyPrincipal, mayUse } from '../../auth/stations/permissions.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import { bug } from '../../store/limits/bug.ts'
+import type { ProcessCount } from '../../store/limits/token-buckets.ts'
+import type { Log } from '../../store/log.ts'
+import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { readBasicCredentials } from '../http/credentials.ts'
+import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../http/errors.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/parameters.ts'
 import { hasBody } from '../http/request-body.ts'
-import type { Rules } from '../http/route-family.ts'
-import type { Authenticated } from './authenticate.ts'
+import type { Rules, Scope } from '../http/route-family.ts'
 import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
 import type { AirQualityOperation, OperationInput } from './operation.ts'
 
-export interface AdmissionOptions {
+type Authenticated = { ok: true; key: KeyPrincipal } | { ok: false; code: 'UNAUTHORIZED' | 'TOO_MANY_ATTEMPTS' }
+
+interface AuthenticateOptions {
+  keys: Pick<Keys, 'find'>
+  nowMs: () => number
+  /** Limit for one address. Further attempts have to wait. */
+  failedAttemptsPerMinute: number
+  /** Processes share the limits of an address. */
+  processes?: ProcessCount
+}
+
+export function createAuthenticate(options: AuthenticateOptions): (request: FastifyRequest) => Promise<Authenticated> {
+  const { keys, nowMs, failedAttemptsPerMinute, processes } = options
+  const authRateLimit = createAuthRateLimit(failedAttemptsPerMinute, nowMs, processes)
+  return async ({ raw, headers, ip }) => {
+    const credentials = readBasicCredentials(raw.rawHeaders)
+    const key = credentials && (await keys.find(credentials.name))
+    if (key !== undefined) return { ok: true, key }
+    // Some clients send their key only after a challenge, so a missing key is not a failed attempt.
+    const isGuess = headers.authorization !== undefined
+    return { ok: false, code: isGuess && authRateLimit.isExceeded(ip) ? 'TOO_MANY_ATTEMPTS' : 'UNAUTHORIZED' }
+  }
+}
+
+interface AdmissionOptions {
   stations: Pick<Stations, 'find'>
   authenticate: (request: FastifyRequest) => Promise<Authenticated>
   /** True if the request came by HTTPS or may come without. */
@@ -68,7 +99,7 @@ async function admit(
 }
 
 /** Notes errors of the framework or a parser. */
-export function noteFailure(request: FastifyRequest, code: AirQualityErrorCode): void {
+function noteFailure(request: FastifyRequest, code: AirQualityErrorCode): void {
   const key = asked.get(request.raw)?.key
   operations.get(request.raw)?.onRefused?.(request, key, airQualityErrors[code].text)
 }
@@ -131,4 +162,34 @@ async function identify(
     return now.station?.id === station?.id ? undefined : 'STATION_UNKNOWN'
   }
   return { key, station, base: `${address}${prefix}`, url: `${address}${pathname}`, query, refusal }
+}
+
+export function answerErrors(scope: Scope, log: Log): void {
+  scope.setErrorHandler((error: FastifyError, request, reply) => sendFailure(request, reply, error, log))
+  scope.setNotFoundHandler(({ raw }, reply) => {
+    // The body stays unread, so the connection cannot be used again.
+    if (hasBody(raw)) reply.header('connection', 'close')
+    return sendError(reply, 'NOT_FOUND')
+  })
+}
+
+function sendFailure(request: FastifyRequest, reply: FastifyReply, error: FastifyError, log: Log): FastifyReply {
+  const code = codeOf(error)
+  noteFailure(request, code)
+  if (code === 'INTERNAL') log.error({ err: error }, 'air-quality API request failed')
+  if (isUnread(error)) reply.header('connection', 'close')
+  return sendError(reply, code)
+}
+
+function codeOf(error: FastifyError): AirQualityErrorCode {
+  if (error instanceof OutcomeUnknown) return 'OUTCOME_UNKNOWN'
+  return isPassing(error) ? 'DATABASE_AWAY' : ownCodeOf(errorCodeOf(error))
+}
+
+function isUnread(error: FastifyError): boolean {
+  return !(error instanceof OutcomeUnknown) && !isPassing(error) && leavesBodyUnread(errorCodeOf(error))
+}
+
+function ownCodeOf(code: ServerErrorCode): AirQualityErrorCode {
+  return code in airQualityErrors ? (code as AirQualityErrorCode) : 'BAD_REQUEST'
 }

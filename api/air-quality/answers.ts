@@ -1,12 +1,30 @@
-/** Declares the shared answers of this API. Each file declares its own shapes. */
+/** Sends answers, with an ETag. */
 
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { parameters } from '../../auth/stations/station.ts'
 import type { PointColumn } from '../../query/points/point-columns.ts'
 import { pointUnits } from '../../store/tables.ts'
+import { isKnownTo, matchesStrongly } from '../http/send-body.ts'
 import { DeviceObject } from './device-object.ts'
-import { airQualityErrors } from './errors.ts'
-import { Meta } from './query/envelope.ts'
+import { airQualityErrors, sendError } from './errors.ts'
+import { Meta } from './query/paging.ts'
+
+/** For GET and HEAD. */
+export function sendResource(request: FastifyRequest, reply: FastifyReply, value: object): FastifyReply {
+  return sendJsonBytes(request, reply, Buffer.from(JSON.stringify(value)))
+}
+
+/** Sends JSON that is encoded already. */
+export function sendJsonBytes(request: FastifyRequest, reply: FastifyReply, body: Buffer): FastifyReply {
+  const etag = `"${hash('sha256', body, 'base64url')}"`
+  const { 'if-match': expected } = request.headers
+  if (expected !== undefined && !matchesStrongly(etag, expected)) return sendError(reply, 'ETAG_DIFFERENT')
+  reply.header('etag', etag).header('cache-control', 'private, no-cache')
+  if (isKnownTo(request, etag)) return reply.code(304).send()
+  return reply.header('content-type', 'application/json').send(body)
+}
 
 export const KeyCheck = z.object({ 'Authentication Check': z.literal('All good!') }).meta({ id: 'AirQualityKeyCheck' })
 

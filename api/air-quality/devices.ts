@@ -2,21 +2,20 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
-import { actorOf } from '../../auth/actor.ts'
+import { actorOf } from '../../auth/audit.ts'
 import { mayUse } from '../../auth/stations/permissions.ts'
 import type { Station, StationChange } from '../../auth/stations/station.ts'
-import type { StationChanged, StationRefusal } from '../../auth/stations/station-changes.ts'
+import type { StationChanged, StationRefusal } from '../../auth/stations/station-rows.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import { selectRows } from '../../query/conditions/select-rows.ts'
+import { sendResource } from './answers.ts'
 import { readDeviceChange, readNewDevice } from './device-body.ts'
 import { type DeviceView, deviceColumns, deviceObject, deviceUrl } from './device-object.ts'
 import { type AirQualityErrorCode, sendError } from './errors.ts'
-import { sendResource } from './etag.ts'
 import { type AirQualityOperation, type OperationInput, stationIn } from './operation.ts'
 import { addDevice, changeDevice, getDevice, listDevices, removeDevice } from './operations.ts'
-import { metaOf } from './query/envelope.ts'
 import { readListQuery } from './query/list-query.ts'
-import { cutPage } from './query/paging.ts'
+import { cutPage, metaOf } from './query/paging.ts'
 
 export interface DevicesOptions {
   stations: Stations

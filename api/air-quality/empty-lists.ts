@@ -3,12 +3,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mayUse } from '../../auth/stations/permissions.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
+import { sendResource } from './answers.ts'
 import { sendError } from './errors.ts'
-import { sendResource } from './etag.ts'
 import type { AirQualityOperation, OperationInput } from './operation.ts'
 import { emptyLists, getLog } from './operations.ts'
-import { metaOf } from './query/envelope.ts'
-import { cutPage, readPaging } from './query/paging.ts'
+import { cutPage, metaOf, readPaging } from './query/paging.ts'
 
 export function emptyListOperations(stations: Pick<Stations, 'find'>): AirQualityOperation[] {
   async function log(asked: OperationInput, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -18,8 +18,7 @@ import {
 import { DeviceChangeBody, NewDeviceBody } from './device-body.ts'
 import { DeviceObject } from './device-object.ts'
 import { type Declared, declare, location } from './operation.ts'
-import { NewDataPoints } from './point-body.ts'
-import { typeOf } from './point-format.ts'
+import { NewDataPoints, typeOf } from './point-body.ts'
 import { perPageDefault, perPageMax } from './query/paging.ts'
 
 const paging = {

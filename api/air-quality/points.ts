@@ -12,13 +12,13 @@ import { pointStation } from '../../query/points/station.ts'
 import type { Log } from '../../store/log.ts'
 import { disconnectSignalOf } from '../http/streamed-response.ts'
 import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
+import { sendJsonBytes } from './answers.ts'
 import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
-import { sendJsonBytes } from './etag.ts'
 import { type AirQualityOperation, type OperationInput, stationIn } from './operation.ts'
 import { getLatestPoint, getPoint, listPoints } from './operations.ts'
-import { type PointLines, pointFormat, typeOf } from './point-format.ts'
-import { metaOf } from './query/envelope.ts'
+import { type PointLines, pointFormat, typeOf } from './point-body.ts'
 import { type ListQuery, readListQuery } from './query/list-query.ts'
+import { metaOf } from './query/paging.ts'
 
 export interface PointsOptions extends AddPointsOptions {
   points: Points

@@ -8,10 +8,10 @@ import { severities } from '../../alerts/core/rule.ts'
 import type { AlertList, AlertQuery } from '../../alerts/store/alerts.ts'
 import { TagKey, TagMatch, tagsMax } from '../../auth/devices/tag.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
-import { recordId } from '../admin/record-id.ts'
 import { recordOperations } from '../admin/record-operations.ts'
+import { recordId } from '../admin/request-fields.ts'
 import { isKnownTo } from '../http/send-body.ts'
-import { bigId, byBigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
+import { bigId, byBigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } from './guard-alerts.ts'
 
 export interface AlertOptions {
   alerts: { alerts: AlertList }

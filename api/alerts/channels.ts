@@ -11,7 +11,7 @@ import type { AlertChannels } from '../../alerts/store/channels.ts'
 import type { AdminOperation } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
 import { recordOperations } from '../admin/record-operations.ts'
-import { byId, ListQuery, nextOf, ownerIn } from './asked.ts'
+import { byId, ListQuery, nextOf, ownerIn } from './guard-alerts.ts'
 
 export interface ChannelOptions {
   alerts: { channels: AlertChannels }

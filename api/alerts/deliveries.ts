@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { AttemptAnswer, Delivery, DeliveryDetails, deliveryStates } from '../../alerts/core/delivery.ts'
 import type { AlertDeliveries } from '../../alerts/delivery/attempt-rows.ts'
 import type { AdminOperation } from '../admin/operation.ts'
-import { recordId } from '../admin/record-id.ts'
 import { recordOperations } from '../admin/record-operations.ts'
-import { bigId, byBigId, nextOf, ownerIn, pageLimit } from './asked.ts'
+import { recordId } from '../admin/request-fields.ts'
 import { attemptAnswer, sendChannelRefusal } from './channels.ts'
+import { bigId, byBigId, nextOf, ownerIn, pageLimit } from './guard-alerts.ts'
 
 export interface DeliveriesOptions {
   alerts: { deliveries: AlertDeliveries }

@@ -10,8 +10,7 @@ import { BodyInterrupted } from '../../query/pieces.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { Problem, sendProblem, sendQuestdbAway } from '../admin/problem.ts'
 import { disconnectSignalOf } from '../http/streamed-response.ts'
-import { ownerIn, sendRefusal } from './asked.ts'
-import { foreign } from './rule-check.ts'
+import { foreign, ownerIn, sendRefusal } from './guard-alerts.ts'
 import { NewRuleBody } from './rules.ts'
 
 export interface PreviewOperationOptions {

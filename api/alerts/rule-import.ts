@@ -6,8 +6,7 @@ import type { Rule } from '../../alerts/core/rule.ts'
 import type { AlertRules } from '../../alerts/store/rules.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
-import { ownerIn, sendRefusal } from './asked.ts'
-import { foreign } from './rule-check.ts'
+import { foreign, ownerIn, sendRefusal } from './guard-alerts.ts'
 import { type FiledChannel, RuleFile, ruleFileOf, rulesOf } from './rule-file.ts'
 
 export interface RuleImportOptions {

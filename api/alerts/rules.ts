@@ -9,9 +9,7 @@ import { createSelection, type SelectableDevice } from '../../auth/devices/selec
 import type { AdminOperation } from '../admin/operation.ts'
 import { issuesOf } from '../admin/problem.ts'
 import { recordOperations } from '../admin/record-operations.ts'
-import { byId, deviceName, listFields, nextOf, ownerIn, sendRefusal } from './asked.ts'
-import { mayRead } from './guard-alerts.ts'
-import { foreign } from './rule-check.ts'
+import { byId, deviceName, foreign, listFields, mayRead, nextOf, ownerIn, sendRefusal } from './guard-alerts.ts'
 
 export const RuleDetails = z
   .object({

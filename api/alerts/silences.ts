@@ -5,7 +5,7 @@ import { NewSilence, Silence } from '../../alerts/core/silence.ts'
 import type { AlertSilences } from '../../alerts/outbox/silence-rows.ts'
 import type { AdminOperation } from '../admin/operation.ts'
 import { recordOperations } from '../admin/record-operations.ts'
-import { byId, ListQuery, nextOf, ownerIn, sendRefusal } from './asked.ts'
+import { byId, ListQuery, nextOf, ownerIn, sendRefusal } from './guard-alerts.ts'
 
 export interface SilenceOptions {
   alerts: { silences: AlertSilences }

@@ -3,17 +3,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Annotation, AnnotationChange, bounds, NewAnnotation, orderMessage } from '../../auth/annotations/annotation.ts'
-import type { AnnotationRefusal, Annotations, Author, MayAnnotate } from '../../auth/annotations/annotations.ts'
-import { type Annotator, annotatorOf } from '../../auth/annotations/annotator.ts'
+import {
+  type AnnotationRefusal,
+  type Annotations,
+  type Annotator,
+  type Author,
+  annotatorOf,
+  type MayAnnotate,
+} from '../../auth/annotations/annotations.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { type GuardOptions, requesterOf } from '../admin/guard.ts'
 import type { AdminOperation, OperationInput } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
 import { problemFamily } from '../admin/problem-family.ts'
-import { rowCount } from '../admin/query-fields.ts'
-import { recordId } from '../admin/record-id.ts'
 import { recordOperations } from '../admin/record-operations.ts'
+import { recordId, rowCount } from '../admin/request-fields.ts'
 import { addJsonBody } from '../http/request-body.ts'
 import type { PublishedFamily, Scope } from '../http/route-family.ts'
 

@@ -20,12 +20,16 @@ import type { FindVisitor } from '../http/page-document.ts'
 import { createPublicAddress } from '../http/request-address.ts'
 import { hasBody } from '../http/request-body.ts'
 import { createFamily, type PublishedFamily, type Scope } from '../http/route-family.ts'
-import { contentFileErrors } from './errors.ts'
-import { type ContentFileOperation, fileOperation, listOperation, type OperationInput } from './operations.ts'
+import { contentFileErrors, sendError } from './answer.ts'
+import {
+  ContentFileError,
+  type ContentFileOperation,
+  fileOperation,
+  listOperation,
+  type OperationInput,
+} from './operations.ts'
 import { apiPrefix, routedUrl } from './requested-path.ts'
 import { rulesOf } from './rules.ts'
-import { ContentFileError } from './schemas.ts'
-import { sendError } from './send-answer.ts'
 
 export interface ContentFilesOptions {
   postgres: pg.Pool

@@ -1,19 +1,58 @@
-/** Declares the two operations on content files: the list, and one file. */
+/** Declares the operations on content files for the contract. */
 
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Filters } from '../../query/content/filters.ts'
+import { ContentFileLine } from '../../query/content/line.ts'
 import type { Repository } from '../../query/content/repository.ts'
 import type { Operation } from '../http/operation.ts'
-import { type Answer, listAnswer } from './answer.ts'
-import { type ContentFileErrorCode, errorAnswer, invalidFilters } from './errors.ts'
-import { filterErrors, readFilters } from './filters.ts'
+import { type Answer, type ContentFileErrorCode, errorAnswer, invalidFilters, listAnswer } from './answer.ts'
+import { filterErrors, filterNames, readFilters } from './filters.ts'
 import type { Form } from './negotiation.ts'
 import type { Shown } from './page-model.ts'
-import { linksOf, readPaging } from './paging.ts'
-import type { Query } from './query-string.ts'
+import { linksOf, type Query, readPaging } from './query-string.ts'
 import { listPath } from './requested-path.ts'
-import { ContentFile, ContentFileList, FileQuery, ListQuery } from './schemas.ts'
+
+/** Leaves out fields that only the store has. All others are present. */
+const ContentFile = ContentFileLine.omit({ created_on: true, published: true, content: true })
+  .extend({ id: z.int(), content_feature_type: z.array(z.string()), resource_id: z.string() })
+  .meta({ id: 'ContentFile' })
+
+const ContentFileList = z
+  .object({
+    count: z.int().meta({ description: 'Number of files that match the filters.' }),
+    next: z.string().nullable(),
+    previous: z.string().nullable(),
+    results: z.array(ContentFile),
+  })
+  .meta({ id: 'ContentFileList' })
+
+const filterMessages = Object.fromEntries(filterNames.map(name => [name, z.array(z.string()).optional()]))
+const FilterMessages = z.object({ error_type: z.string(), ...filterMessages })
+
+export const ContentFileError = z
+  .union([z.object({ detail: z.string(), error_type: z.string() }), FilterMessages])
+  .meta({ id: 'ContentFileError', description: 'Without detail, the messages for each wrong filter.' })
+
+const numbers = z.array(z.number()).optional()
+const texts = z.array(z.string()).optional()
+const filters = {
+  run_id: numbers,
+  resource_id: numbers,
+  content_feature_type: texts,
+  edx_module_id: texts,
+  offered_by: texts.meta({ description: 'Codes; also with commas between them.' }),
+  platform: texts.meta({ description: 'Codes; also with commas between them.' }),
+}
+const format = { format: z.enum(['json', 'api']).optional().meta({ description: 'api is a page for browsers.' }) }
+const whole = z.int().meta({ minimum: undefined, maximum: undefined })
+const paging = {
+  limit: whole.optional().meta({ description: '1 to 100, 10 by default. A value that is not a number is ignored.' }),
+  offset: whole.optional(),
+}
+
+const ListQuery = z.object({ ...filters, ...paging, ...format })
+const FileQuery = z.object({ ...filters, ...format })
 
 /** Parsed parts of every request of the two routes, for any method. */
 export interface OperationInput {
@@ -30,7 +69,7 @@ export interface ContentFileOperation extends Operation<ContentFileErrorCode> {
   find: Find
 }
 
-export interface Sources {
+interface Sources {
   repository: Repository
   /** Address under which the client reaches the service. */
   addressOf: (request: FastifyRequest) => string

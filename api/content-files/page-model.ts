@@ -6,8 +6,7 @@ import { type Answer, indented, parsed } from './answer.ts'
 import type { BrowsablePage, FilterField, FilterForm, Pager } from './browsable-page.ts'
 import { filterNames } from './filters.ts'
 import { allowedMethods, description, names, optionsAnswer } from './options.ts'
-import { type Paging, queryAt } from './paging.ts'
-import type { Query } from './query-string.ts'
+import { type Paging, type Query, queryAt } from './query-string.ts'
 import { listPath } from './requested-path.ts'
 
 export interface Shown {

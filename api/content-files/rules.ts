@@ -9,8 +9,15 @@ import { setRetryAfter } from '../http/errors.ts'
 import type { FindVisitor } from '../http/page-document.ts'
 import { hasTooManyArguments } from '../http/parameters.ts'
 import type { Rules } from '../http/route-family.ts'
-import type { Answer } from './answer.ts'
-import { contentFileErrors, errorAnswer, methodNotAllowed } from './errors.ts'
+import {
+  type Answer,
+  contentFileErrors,
+  errorAnswer,
+  methodNotAllowed,
+  sendError,
+  sendHtml,
+  sendJson,
+} from './answer.ts'
 import { renderPage } from './html/page.ts'
 import { contentSecurityPolicy } from './html/style.ts'
 import { negotiate } from './negotiation.ts'
@@ -19,7 +26,6 @@ import { allowedMethods, optionsAnswer } from './options.ts'
 import { createPage, type Shown } from './page-model.ts'
 import { Query } from './query-string.ts'
 import { queryOf, slashedUrl } from './requested-path.ts'
-import { sendError, sendHtml, sendJson } from './send-answer.ts'
 
 interface Parts {
   indexHolder: IndexHolder

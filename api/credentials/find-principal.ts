@@ -1,13 +1,18 @@
-/** Finds the principal of a request, which needs exactly one valid credential. */
+/** Finds the principal of a request by its credentials. */
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Account } from '../../auth/accounts/account.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { readSessionCookie } from '../../auth/sessions/cookie-chunks.ts'
-import type { SignedIn } from '../../auth/sessions/session-claims.ts'
+import type { SignedIn } from '../../auth/sessions/session-codec.ts'
 import type { Sessions } from '../../auth/sessions/sessions.ts'
 import type { ViewLinks } from '../../auth/views/links.ts'
+
+export function visitorOf({ name, email, role }: Account): { name: string; role: string } {
+  return { name: name ?? email, role }
+}
 
 export type FindPrincipal = (request: IncomingMessage) => Promise<Principal | undefined>
 

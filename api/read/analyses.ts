@@ -10,10 +10,10 @@ import type { ReadOperation } from '../http/status-operations.ts'
 import { type AnalysesQuery, analysesOfOne, analysisOf } from './analysis-operations.ts'
 import { CompareParameters } from './analysis-parameters.ts'
 import { type AnalysedMetrics, absentMetric, comparedMetrics, customMetrics } from './custom-metrics.ts'
+import { msOf } from './parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { DevicePath, readGroup } from './read-operation.ts'
 import { deviceInPath, devicesInQuery } from './read-subjects.ts'
-import { msOf } from './window-parameter.ts'
 
 export interface AnalysesOptions {
   metrics: AnalysedMetrics

@@ -25,20 +25,20 @@ import { checkPart } from '../http/operation.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { disconnectSignalOf } from '../http/streamed-response.ts'
 import {
+  AnomaliesParameters,
   ChangesParameters,
   DailyParameters,
   DetailParameters,
   DomainParameters,
+  ExcursionsParameters,
   MomentParameters,
   StatsParameters,
   usualDays,
 } from './analysis-parameters.ts'
-import { AnomaliesParameters } from './anomaly-parameters.ts'
-import { ExcursionsParameters } from './excursion-parameters.ts'
+import { msOf, windowOf } from './parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
 import { jsonRead, type Read } from './read-operation.ts'
-import { msOf, windowOf } from './window-parameter.ts'
 
 export interface Analysed<About> extends Pick<Read<About>, 'subject'> {
   readonly pathShape: z.ZodObject

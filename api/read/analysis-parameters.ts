@@ -1,13 +1,14 @@
-/** Declares the parameters of the analyses. Error texts name the allowed values. */
+/** Parameters of analyses. */
 
 import { z } from 'zod'
 import { changeDaysMin } from '../../analytics/changes/change-points.ts'
 import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { comparePreset, comparePresets } from '../../query/answers/compare-answer.ts'
 import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
+import { AnomalyId, anomaliesMax } from '../../query/shapes/anomalies.ts'
+import { isMetricName } from '../../store/metrics/metric-name.ts'
 import { MetricNames } from './custom-metrics.ts'
-import { parameter, published, wholeNumber } from './parameter-kit.ts'
-import { asOf, checkWindow, moment, windowFields } from './window-parameter.ts'
+import { asOf, checkRange, checkWindow, moment, parameter, published, wholeNumber, windowFields } from './parameters.ts'
 
 const deviceName = z.string().min(1)
 
@@ -82,3 +83,46 @@ export const StatsParameters = z
 export const DailyParameters = z
   .object({ ...windowFields(1, usualDays.daily), metrics: MetricNames })
   .superRefine(checkWindow)
+
+const afterInvalid = 'after must be next of an answer'
+
+export const AnomaliesParameters = z
+  .object({
+    ...windowFields(1, usualDays.anomalies),
+    limit: wholeNumber('limit', 1, anomaliesMax).default(100),
+    after: parameter(afterInvalid)
+      .refine(text => AnomalyId.safeParse(text).success, afterInvalid)
+      .optional()
+      .meta(published({ type: 'string', description: 'next of the previous page' })),
+    metrics: MetricNames,
+  })
+  .superRefine(checkWindow)
+
+const forSecondsMax = 604_800
+
+const metricInvalid = 'metric must be the name of a metric'
+
+function threshold(name: string) {
+  const error = `${name} must be a number`
+  return parameter(error)
+    .regex(/^-?\d{1,9}(?:\.\d{1,9})?$/, error)
+    .transform(Number)
+    .optional()
+    .meta({ description: 'In the unit of the metric; one of the two thresholds is required' })
+}
+
+export const ExcursionsParameters = z
+  .object({
+    metric: parameter(metricInvalid).refine(isMetricName, metricInvalid),
+    above: threshold('above'),
+    below: threshold('below'),
+    for: wholeNumber('for', 1, forSecondsMax)
+      .default(0)
+      .meta({ description: 'Seconds for which an excursion must last to count' }),
+    start: moment('start', 'The first moment; without it and end, the last 7 days'),
+    end: moment('end', 'Before this moment'),
+  })
+  .superRefine(({ above, below, start, end }, context) => {
+    if (above === undefined && below === undefined) context.addIssue('above or below is required')
+    if (start !== undefined || end !== undefined) checkRange(start, end, context)
+  })

@@ -3,18 +3,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Annotation, DeviceAnnotations } from '../../auth/annotations/annotation.ts'
-import type { Annotations } from '../../auth/annotations/annotations.ts'
-import { annotatorOf } from '../../auth/annotations/annotator.ts'
+import { type Annotations, annotatorOf } from '../../auth/annotations/annotations.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
+import { moment, msOf } from './parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse } from './read-answers.ts'
 import { DevicePath, ofReads, readGroup, readOperation } from './read-operation.ts'
 import { deviceInPath } from './read-subjects.ts'
-import { moment, msOf } from './window-parameter.ts'
 
 export interface AnnotationReadOptions {
   annotations: Pick<Annotations, 'of'>

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
-import { createScopeCheck } from '../../auth/devices/device-scope.ts'
+import { createScopeCheck } from '../../auth/devices/selector.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import { annotationScopeOf, authorize, type Principal } from '../../auth/policy.ts'
 import { deviceSender, type RejectionEntry } from '../../ingest/rejections/rejection.ts'
@@ -12,13 +12,13 @@ import { isUnknownSender } from '../../store/limits/networks.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
-import { type Attempt, DeviceContact } from './contact-shape.ts'
-import { listedOf } from './fleet/listed.ts'
+import { listedOf } from './fleet/fleet-answer.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse } from './read-answers.ts'
 import { DevicePath, ofReads, readGroup, readOperation } from './read-operation.ts'
 import { deviceInPath } from './read-subjects.ts'
 import type { Fleet } from './readers.ts'
+import { type Attempt, DeviceContact } from './shapes.ts'
 
 export interface ContactOptions {
   rejections: Pick<Rejections, 'list' | 'status'>

@@ -8,7 +8,7 @@ import { calmSpeed, speedOfDirection } from '../../store/metrics/compass.ts'
 import { descriptionOf, type Metric, metricsPerDeviceMax } from '../../store/metrics/metric.ts'
 import { isMetricName } from '../../store/metrics/metric-name.ts'
 import { metrics as columns } from '../../store/tables.ts'
-import { parameter, published } from './parameter-kit.ts'
+import { parameter, published } from './parameters.ts'
 
 export type AnalysedMetrics = Pick<Metrics, 'get' | 'series' | 'metricsOf'>
 

@@ -1,8 +1,8 @@
 /** Describes the reader of a request: the devices that it may read. */
 
 import type { Device } from '../../auth/devices/device.ts'
-import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-scope.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { createScopeCheck, type DeviceScope } from '../../auth/devices/selector.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 
 export interface Reader {

@@ -50,7 +50,7 @@ const moment = (description: string) =>
 const metricForm = '[a-z][a-z0-9_]{0,47}'
 const metricsForm = `^${metricForm}(?:,${metricForm})*$`
 
-/** Parameters for the contract; metrics-parameter.ts parses the last one. */
+/** Parameters for the contract. `metricsIn` parses the last one. */
 export const RangeParameters = z.object({
   start: moment('The first moment'),
   end: moment('Before this moment, without it before now').optional(),

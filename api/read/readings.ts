@@ -5,13 +5,13 @@ import type { Device } from '../../auth/devices/device.ts'
 import type { DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
-import { chooseMetrics } from './metrics-parameter.ts'
+import { chooseMetrics } from './parameters.ts'
 import { createRangeSender, type RangeRequest, type RangeSenderOptions, type SendRange } from './range-sender.ts'
 import type { ReadAccess } from './read-access.ts'
 import { DevicePath, ofReads, readGroup, readOperation } from './read-operation.ts'
 import { deviceInPath } from './read-subjects.ts'
 import { RangeParameters } from './readings-parameters.ts'
-import { RangeReadings } from './readings-shape.ts'
+import { RangeReadings } from './shapes.ts'
 
 export interface ReadingsOptions extends RangeSenderOptions {
   metrics: DeviceMetrics

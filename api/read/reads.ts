@@ -13,12 +13,12 @@ import type { OperationGroup } from '../http/route-family.ts'
 import { sendBody } from '../http/send-body.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { disconnectSignalOf } from '../http/streamed-response.ts'
-import { PublicDevice } from './device-shape.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, type Sent, sendAnswer } from './read-answers.ts'
 import { DevicePath, jsonRead, readGroup } from './read-operation.ts'
 import { deviceInPath, fleetOrListed } from './read-subjects.ts'
 import { type Fleet, isWhole } from './readers.ts'
+import { PublicDevice } from './shapes.ts'
 
 /** Largest number of hours of the latest readings. */
 const hoursMax = 72

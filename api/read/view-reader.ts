@@ -1,7 +1,7 @@
 /** The reader with a view's link: it reads the view's devices as far as the link's owner may, and no stations. */
 
 import type { Device } from '../../auth/devices/device.ts'
-import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-scope.ts'
+import { createScopeCheck, type DeviceScope } from '../../auth/devices/selector.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 import type { LiveLink } from '../../auth/views/link.ts'
 import type { Panel, PanelKind } from '../../auth/views/panel.ts'

@@ -1,4 +1,4 @@
-/** Serves the web pages: one document for all of their addresses, with the scripts and styles of the build. */
+/** Serves the app of the pages with its assets and icons. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,8 +17,29 @@ import { addMethodNotAllowed } from '../http/errors.ts'
 import { pageHeaders } from '../http/response-headers.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { type Coding, type SendableBody, sendBody } from '../http/send-body.ts'
-import { serveIcons } from './icons.ts'
 import { type FindStart, sendToStart } from './start-page.ts'
+
+const png = 'image/png'
+
+/** Browsers request `/favicon.ico` without a link. */
+const files: readonly (readonly [path: string, file: string, type: string])[] = [
+  ['/favicon.ico', 'favicon.ico', 'image/x-icon'],
+  ['/manifest.webmanifest', 'icons/manifest.webmanifest', 'application/manifest+json'],
+  ['/icons/icon-192.png', 'icons/icon-192.png', png],
+  ['/icons/icon-512.png', 'icons/icon-512.png', png],
+  ['/icons/icon-maskable-512.png', 'icons/icon-maskable-512.png', png],
+  ['/icons/touch-icon-180.png', 'icons/touch-icon-180.png', png],
+]
+
+function serveIcons(scope: FastifyInstance): void {
+  for (const [path, file, type] of files) {
+    const bytes = readFileSync(new URL(`../../web/theme/${file}`, import.meta.url))
+    scope.get(path, (_request, reply) =>
+      reply.header('content-type', type).header('cache-control', 'public, max-age=86400').send(bytes),
+    )
+    addMethodNotAllowed(scope, path, ['GET', 'HEAD'])
+  }
+}
 
 /** Output of `web/build.ts`. */
 const builtFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
@@ -60,7 +81,7 @@ const contentSecurityPolicy = policyWithin("'none'")
 const notBuilt = 'The web pages are not built: run "npm run build" and start the service again.\n'
 const immutableMs = 365 * 24 * 3_600_000
 
-export interface WebOptions {
+interface WebOptions {
   /** Folder of the build; tests set another one. */
   folder?: string
   /** Finds the start page of the request's sender; undefined for the fleet. */

@@ -1,16 +1,31 @@
-/**
- * Accepts a reading with an idempotency key. Its first request claims the key and a receipt time. A repeated request
- * appends the same record unless it is known to be stored, so one row is stored wherever a process ended.
- */
+/** Accepts a request with an idempotency key once. */
 
 import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { mayHoldKey } from '../../auth/keys/key-text.ts'
+import type { Writer } from '../../auth/writers.ts'
 import type { Claims } from '../../ingest/idempotency/claims.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import { type IntakeOptions, invalidReading, type KeyedReading, refusalOfWrite } from '../../ingest/intake/intake.ts'
+import { sourceOf } from '../../ingest/intake/rejection-source.ts'
 import { expiredReason, type TimeLimits } from '../../ingest/reading.ts'
-import { claimRefusals } from './key-errors.ts'
+import type { RejectionSource, RejectionWay } from '../../ingest/rejections/rejection.ts'
+import { readBasicCredentials } from '../http/credentials.ts'
+import { claimRefusals } from './find-writer.ts'
 
-export interface AcceptOnceOptions {
+export function sourceOfRequest(
+  way: RejectionWay,
+  writer: Pick<Writer, 'id' | 'device'> | null | undefined,
+  { ip, raw }: Pick<FastifyRequest, 'ip' | 'raw'>,
+): RejectionSource {
+  const source = sourceOf(way, writer, ip)
+  if (source.sender.isKnown) return source
+  const name = readBasicCredentials(raw.rawHeaders)?.name ?? ''
+  // An API key in place of a name stays secret.
+  return name === '' || mayHoldKey(name) ? source : { ...source, device: name }
+}
+
+interface AcceptOnceOptions {
   ingest: Pick<Ingest, 'accept'>
   claims: Pick<Claims, 'claim' | 'once'>
   earliestMs?: TimeLimits['earliestMs']

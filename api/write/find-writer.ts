@@ -1,9 +1,20 @@
-/** Finds the writer of readings: a device by its Basic credential, or an API key. */
+/** Finds the writer of a request, and the errors of its idempotency key. */
 
 import type { IncomingMessage } from 'node:http'
 import type { CredentialWriter, NoWriter, Writers } from '../../auth/writers.ts'
+import type { ClaimRefusal } from '../../ingest/idempotency/claim-group.ts'
+import { databaseAway, outcomeRefusals } from '../../ingest/intake/intake.ts'
+import type { Refusal } from '../../ingest/intake/refusal.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import { readBasicCredentials } from '../http/credentials.ts'
+
+export const claimRefusals: Record<ClaimRefusal, Refusal> = {
+  ...outcomeRefusals,
+  'other request': { reason: 'key_reused', code: 'KEY_REUSED' },
+  'too many of writer': { reason: 'throttled', code: 'TOO_MANY_IDEMPOTENCY_KEYS_OF_WRITER' },
+  'too many': { reason: 'full', code: 'TOO_MANY_IDEMPOTENCY_KEYS' },
+  'database away': databaseAway,
+}
 
 export interface FindWriterOptions {
   writers: Pick<Writers, 'ofDevice' | 'ofPrincipal'>

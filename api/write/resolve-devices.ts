@@ -1,10 +1,12 @@
-/** Resolves the devices in bulk bodies within the writer's permissions. */
+/** Resolves the devices and fields of readings. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
+import type { BulkFields } from '../../auth/metrics/device-fields.ts'
 import { type CredentialWriter, type WriteRefusal, type Writer, writeRefusalReason } from '../../auth/writers.ts'
 import { NamesUnavailable } from '../../ingest/import/import.ts'
-import type { FindKnown } from '../../ingest/import/resolve-names.ts'
+import type { FieldResolver, FindKnown, SentField } from '../../ingest/import/resolve-names.ts'
+import type { Sender } from './sender.ts'
 
 /** Reason why readings of the name are refused. */
 interface Unresolved {
@@ -34,7 +36,7 @@ export async function resolveDevices(
 }
 
 /** Resolves from memory without adding devices. */
-export function findDevices(names: readonly string[], writer: Writer): (Device | Unresolved)[] | 'later' {
+function findDevices(names: readonly string[], writer: Writer): (Device | Unresolved)[] | 'later' {
   const found = names.map(name => writer.find(name))
   if (found.includes('DEVICE_SUSPENDED')) return 'later'
   return found.map((each, at) => {
@@ -55,7 +57,7 @@ export function createFindKnown(writer: () => CredentialWriter): FindKnown {
 }
 
 /** A client drops rejected readings for good, and repeats a request after a 503. */
-export function changing(): NamesUnavailable {
+function changing(): NamesUnavailable {
   return new NamesUnavailable('a device is being changed, or PostgreSQL does not answer')
 }
 
@@ -65,4 +67,19 @@ async function resolveSome(names: readonly string[], writer: Writer): Promise<(D
     if (unknown.length > 0 && (await writer.createDevices(unknown)) === 'later') return 'later'
   }
   return findDevices(names, writer)
+}
+
+export function createFieldResolver({ resolve, metricsOf }: BulkFields, sender: Sender): FieldResolver {
+  return {
+    find: names => known(findDevices(names, sender.writer())),
+    // The registry has resolved these.
+    resolve: async sent =>
+      known(await resolve(sent as readonly (SentField & { device: Device })[], sender.writer().id)),
+    metricsOf,
+  }
+}
+
+export function known<Found>(found: Found | 'later'): Found {
+  if (found !== 'later') return found
+  throw changing()
 }

@@ -1,8 +1,10 @@
-/** Declares accounts for administrators: one account, and a page of them. */
+/** Accounts for administrators: their roles, one account, and a page of them. */
 
 import { z } from 'zod'
 import { listPageFields } from '../list-page.ts'
-import { roles } from './role.ts'
+
+export const roles = ['user', 'administrator', 'operator'] as const
+export type Role = (typeof roles)[number]
 
 export const AccountDetails = z.object({
   id: z.int(),

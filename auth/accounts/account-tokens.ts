@@ -1,4 +1,4 @@
-/** Issues tokens for mails: 256 random bits, stored as SHA-256, for single use, and replaced by newer ones. */
+/** Tokens of single use: mailed ones, stored as SHA-256 and replaced by newer ones, and self-contained ones. */
 
 import { hash, randomBytes } from 'node:crypto'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -12,7 +12,7 @@ export function isTokenPurpose(kind: string): kind is TokenPurpose {
   return Object.hasOwn(lifetimeMs, kind)
 }
 
-export interface Redeemed {
+interface Redeemed {
   accountId: number
   email: string
 }
@@ -77,4 +77,19 @@ export function createToken(): string {
 
 export function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer')
+}
+
+/** One statement, so that only one of concurrent requests gets true. The caller refuses expired tokens. */
+export async function useToken(
+  database: Transaction,
+  purpose: string,
+  token: string,
+  expiresMs: number,
+): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `INSERT INTO used_tokens (purpose, digest, expires_at) VALUES ($1, $2, to_timestamp($3::float8 / 1000))
+     ON CONFLICT DO NOTHING`,
+    [purpose, hash('sha256', token, 'buffer'), expiresMs],
+  )
+  return rowCount === 1
 }

@@ -3,8 +3,8 @@
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { keysPerAccountMax, type LiveKey, type Scope, scopeSet } from '../keys/key.ts'
 import { type LiveLink, linksPerAccountMax } from '../views/link.ts'
+import type { Role } from './account-details.ts'
 import { noPreferences, type Preferences } from './preference-values.ts'
-import type { Role } from './role.ts'
 
 export interface Account {
   id: number

@@ -1,14 +1,13 @@
-/** Shared by administrators' changes of accounts: requester, refusals and the changed row. */
+/** Shared by administrators' changes of accounts: requester, refusals, the changed row, and the last administrator. */
 
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
 import { dropScopesBeyond } from '../keys/key-rows.ts'
 import { subjectOf } from './account.ts'
-import type { AccountDetails } from './account-details.ts'
+import type { AccountDetails, Role } from './account-details.ts'
 import { readAccountDetails } from './account-list.ts'
 import type { AccountParts } from './account-parts.ts'
-import type { Role } from './role.ts'
 
 export type AdministrationErrorCode =
   | 'ACCOUNT_UNKNOWN'
@@ -118,4 +117,24 @@ export async function orOther<Value>(work: Promise<Value>): Promise<Value | 'OPE
     if (isUniqueViolation(error, 'accounts_operator')) return 'OPERATOR_OTHER'
     throw error
   }
+}
+
+// An arbitrary fixed number: "baroadmn" in ASCII.
+const administratorsLock = '7089073111158779246'
+
+export type LockedRole = Pick<LockedAccount, 'id' | 'role' | 'is_active'>
+
+/** The account's row is locked already. The operator counts as an administrator. */
+export async function isLastAdministrator(
+  transaction: Transaction,
+  { id, role, is_active }: LockedRole,
+): Promise<boolean> {
+  if (role === 'user' || !is_active) return false
+  // Held until the end of the transaction: if two administrators demote each other, the second one is refused.
+  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [administratorsLock])
+  const { rows } = await transaction.query(
+    "SELECT 1 FROM accounts WHERE id <> $1 AND role <> 'user' AND is_active LIMIT 1",
+    [id],
+  )
+  return rows.length === 0
 }

@@ -1,11 +1,11 @@
-/** Administrators add accounts, set roles, mark viewers, disable and enable. */
+/** Administrators change accounts, and the operator or the local admin token moves the role of the operator. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { writeAudit } from '../audit.ts'
 import { revokeAllKeys } from '../keys/key-rows.ts'
 import { revokeAllSessions } from '../sessions/session-rows.ts'
 import { subjectOf } from './account.ts'
-import type { AccountDetails } from './account-details.ts'
+import type { AccountDetails, Role } from './account-details.ts'
 import { type AccountParts, askerOf, changeAccount, inNewTransaction } from './account-parts.ts'
 import { issueToken } from './account-tokens.ts'
 import {
@@ -13,6 +13,7 @@ import {
   type Administered,
   type AdministrationErrorCode,
   detailsOf,
+  isLastAdministrator,
   type LockedAccount,
   lockAccount,
   orOther,
@@ -22,13 +23,9 @@ import {
   setVerified,
   setViewer,
 } from './administered.ts'
-import { insertAccount } from './insert-account.ts'
-import { isLastAdministrator } from './last-administrator.ts'
-import { moveOperator } from './operator.ts'
-import { orTaken } from './registration.ts'
-import type { Role } from './role.ts'
+import { insertAccount, orTaken } from './registration.ts'
 
-export interface AccountAddition {
+interface AccountAddition {
   email: string
   name: string | null
   role: Role
@@ -124,4 +121,56 @@ async function endCredentials(transaction: Transaction, id: number, nowMs: numbe
     "DELETE FROM mail_outbox WHERE account_id = $1 AND kind IN ('verification', 'password-reset')",
     [id],
   )
+}
+
+/**
+ * The former operator becomes an administrator in the same transaction. Only one of several concurrent moves succeeds.
+ */
+async function moveOperator(
+  parts: AccountParts,
+  id: number,
+  change: Pick<AccountChange, 'viewer' | 'email_verified'>,
+  by: Requester,
+): Promise<Administered<AccountDetails>> {
+  const { rows } = await parts.pool.query<{ id: number }>("SELECT id FROM accounts WHERE role = 'operator'")
+  const currentId = rows[0]?.id
+  if (!by.mayReplace(currentId)) return refused('OPERATOR_ONLY')
+  const move = () =>
+    changeAccount(parts, id, async (transaction): Promise<Administered<AccountDetails>> => {
+      // Every move locks the present operator first, which avoids deadlocks.
+      if (currentId !== undefined && !(await isOperator(transaction, currentId))) return refused('OPERATOR_OTHER')
+      if (currentId !== undefined) parts.feed.note(transaction, 'account', [currentId])
+      return await promote(parts, transaction, { id, currentId, ...change }, by)
+    })
+  // Evicts the former operator's role from memory.
+  const isOther = currentId !== undefined && currentId !== id
+  const moved = await orOther(isOther ? parts.memory.change(currentId, move) : move())
+  return moved === 'OPERATOR_OTHER' ? refused(moved) : moved
+}
+
+async function isOperator(transaction: Transaction, id: number): Promise<boolean> {
+  return (await lockAccount(transaction, id))?.role === 'operator'
+}
+
+interface Promotion extends Pick<AccountChange, 'viewer' | 'email_verified'> {
+  id: number
+  currentId: number | undefined
+}
+
+async function promote(
+  parts: AccountParts,
+  transaction: Transaction,
+  { id, currentId, viewer, email_verified }: Promotion,
+  by: Requester,
+): Promise<Administered<AccountDetails>> {
+  const next = await lockAccount(transaction, id)
+  if (next === undefined) return refused('ACCOUNT_UNKNOWN')
+  if (next.tenant_id !== null || !next.is_active) return refused('ROLE_IMPOSSIBLE')
+  if (currentId !== undefined && currentId !== id) {
+    await setRole(parts, transaction, { id: currentId, role: 'operator' }, 'administrator', by)
+  }
+  await setRole(parts, transaction, next, 'operator', by)
+  await setViewer(parts, transaction, next, viewer ?? next.is_viewer, by)
+  if (email_verified === true) await setVerified(parts, transaction, next, by)
+  return { ok: true, value: await detailsOf(transaction, id) }
 }

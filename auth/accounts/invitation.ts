@@ -1,7 +1,11 @@
-/** Lists, stores and redeems invitations. */
+/** Invites people by mail: creates, lists, redeems and withdraws invitations. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { writeAudit } from '../audit.ts'
 import { listPage, pageOffset, rowsPerPage } from '../list-page.ts'
+import { queueMail } from '../mail/outbox-rows.ts'
+import type { RateLimit } from '../rate-limits.ts'
+import { type AccountParts, inNewTransaction } from './account-parts.ts'
 import { createToken, digestOf } from './account-tokens.ts'
 import { emailKeyOf } from './email-address.ts'
 import type { Invitation, InvitationPage, InvitedRole } from './invitation-details.ts'
@@ -35,7 +39,7 @@ export async function invitationPage(database: Transaction, page: number, nowMs:
   return { invitations: rows.map(invitationOf), ...listPage(total, page) }
 }
 
-export interface NewInvitation {
+interface NewInvitation {
   email: string
   role: InvitedRole
   viewer: boolean
@@ -53,10 +57,7 @@ interface StoredInvitation extends NewInvitation {
 const invitationsLock = '7089073111293654644'
 
 /** Replaces an invitation for the same address. Undefined while too many others are open. */
-export async function storeInvitation(
-  transaction: Transaction,
-  stored: StoredInvitation,
-): Promise<Invitation | undefined> {
+async function storeInvitation(transaction: Transaction, stored: StoredInvitation): Promise<Invitation | undefined> {
   const { email, role, viewer, invitedBy, token, nowMs, lifetimeMs, openMax } = stored
   // Held until the end of the transaction, so that a concurrent one counts this invitation.
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [invitationsLock])
@@ -129,8 +130,71 @@ export async function redeemInvitation(
   return row && { id: row.id, role: row.role, isViewer: row.is_viewer, isMailed: row.is_mailed }
 }
 
-export async function removeInvitation(transaction: Transaction, id: number): Promise<Invitation | undefined> {
+async function removeInvitation(transaction: Transaction, id: number): Promise<Invitation | undefined> {
   const { rows } = await transaction.query<Row>(`DELETE FROM invitations WHERE id = $1 RETURNING ${columns}`, [id])
   const [row] = rows
   return row && invitationOf(row)
+}
+
+const hourMs = 3_600_000
+const lifetimeMs = 7 * 24 * hourMs
+const openMax = 1000
+
+/** Limits for one administrator, and for mails to one address. */
+const ofActor: RateLimit = { kind: 'invitations', countMax: 100, windowMs: hourMs }
+const ofAddress: RateLimit = { kind: 'invitations to an address', countMax: 5, windowMs: hourMs }
+
+interface InvitationRequest extends NewInvitation {
+  /** True if it is also mailed. */
+  isMailed: boolean
+}
+
+type Invited =
+  | { ok: true; value: { invitation: Invitation; token: string } }
+  | { ok: false; code: 'EMAIL_TAKEN' | 'TOO_MANY_INVITATIONS' }
+  | { ok: false; code: 'TOO_MANY_REQUESTS'; retryAfterSeconds: number }
+
+/** The administrator passes on the token's link. The mail has another token. */
+export async function invite(
+  parts: AccountParts,
+  { isMailed, ...invited }: InvitationRequest,
+  actor: string,
+): Promise<Invited> {
+  const { email, role, viewer } = invited
+  for (const [limit, key] of [[ofActor, actor] as const, [ofAddress, emailKeyOf(email)] as const]) {
+    const retryAfterSeconds = await parts.limits.take(limit, key)
+    if (retryAfterSeconds !== undefined) return { ok: false, code: 'TOO_MANY_REQUESTS', retryAfterSeconds }
+  }
+  const token = createToken()
+  const nowMs = parts.nowMs()
+  const made = await inNewTransaction(parts, async (transaction): Promise<Invited> => {
+    const taken = 'SELECT 1 FROM accounts WHERE email_key = $1 AND tenant_id IS NULL'
+    const { rows } = await transaction.query(taken, [emailKeyOf(email)])
+    if (rows.length > 0) return { ok: false, code: 'EMAIL_TAKEN' }
+    const stored = { ...invited, invitedBy: actor, token, nowMs, lifetimeMs, openMax }
+    const invitation = await storeInvitation(transaction, stored)
+    if (invitation === undefined) return { ok: false, code: 'TOO_MANY_INVITATIONS' }
+    if (isMailed) await queueMail(transaction, { kind: 'invitation', email, accountId: null, nowMs })
+    const details = { email, role, viewer }
+    await writeAudit(transaction, { actor, action: 'invitation.add', subject: subjectOf(invitation), details })
+    return { ok: true, value: { invitation, token } }
+  })
+  if (isMailed) parts.mailDue()
+  return made
+}
+
+/** False if it is not open. */
+export async function revokeInvitation(parts: AccountParts, id: number, actor: string): Promise<boolean> {
+  return await inNewTransaction(parts, async transaction => {
+    const removed = await removeInvitation(transaction, id)
+    if (removed === undefined) return false
+    const details = { email: removed.email }
+    await writeAudit(transaction, { actor, action: 'invitation.revoke', subject: subjectOf(removed), details })
+    return true
+  })
+}
+
+/** Names an invitation in the audit. */
+function subjectOf({ id }: Pick<Invitation, 'id'>): string {
+  return `invitation ${id}`
 }

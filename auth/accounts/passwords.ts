@@ -1,9 +1,11 @@
-/** Hashes passwords with Argon2id as PHC strings, a few at a time, with equal work if there is no hash to compare. */
+/** Hashes passwords with Argon2id as PHC strings, a few at a time in threads, with equal work if there is no hash to compare. */
 
 import type { Options } from '@node-rs/argon2'
+import { Piscina } from 'piscina'
 import { type Asker, createSemaphore } from '../../store/limits/semaphore.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
 import { tooManyWait } from '../too-busy.ts'
-import { createHashingThreads } from './hashing-threads.ts'
+import type { HashTask, VerifyTask } from './hashing-worker.ts'
 
 export interface Passwords {
   hash(password: string, asker: Asker): Promise<string>
@@ -18,7 +20,7 @@ export interface Passwords {
 type Verify = (hash: string | undefined, password: string) => Promise<boolean>
 
 /** Computes hashes; a test counts the calls. */
-export interface Hashing {
+interface Hashing {
   hash: (password: string, options: Options) => Promise<string>
   verify: (hash: string, password: string) => Promise<boolean>
   close: () => Promise<void>
@@ -54,5 +56,32 @@ export function createPasswords(hashing: Hashing = createHashingThreads(runningM
     attempt: (asker, check) => semaphore.run(asker, () => check(verify)),
     isOutdated: known => !known.startsWith(outdatedUnless),
     close,
+  }
+}
+
+interface HashingThreads {
+  hash(password: string, options: Options): Promise<string>
+  verify(hash: string, password: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** A thread stays for further logins. */
+const idleMs = 60_000
+
+function createHashingThreads(threadsMax: number): HashingThreads {
+  const threads = new Piscina({
+    filename: new URL('./hashing-worker.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: threadsMax,
+    idleTimeout: idleMs,
+    atomics: 'disabled',
+    resourceLimits: threadLimits.passwords,
+    env: {},
+    execArgv: [],
+  })
+  return {
+    hash: (password, options) => threads.run({ password, options } satisfies HashTask, { name: 'hash' }),
+    verify: (hash, password) => threads.run({ hash, password } satisfies VerifyTask, { name: 'verify' }),
+    close: () => threads.destroy(),
   }
 }

@@ -1,4 +1,4 @@
-/** Changes the signed-in account, and deletes it. */
+/** Changes a person's name, address, picture and preferences of pages. */
 
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
@@ -6,11 +6,12 @@ import { accepted, type Outcome, refused } from '../outcome.ts'
 import type { HandStationsOver } from '../stations/stations.ts'
 import { type Account, subjectOf } from './account.ts'
 import { type AccountParts, type Client, changeAccount } from './account-parts.ts'
+import { isLastAdministrator, type LockedRole } from './administered.ts'
 import { emailKeyOf } from './email-address.ts'
-import { isLastAdministrator, type LockedRole } from './last-administrator.ts'
+import type { Preferences } from './preference-values.ts'
 import { checkPassword, passwordHashOf } from './sign-in.ts'
 
-export interface ProfileChange {
+interface ProfileChange {
   /** Null removes the name; undefined keeps it. */
   name?: string | null | undefined
   image?: string | null | undefined
@@ -45,7 +46,7 @@ export async function changeProfile(
   return changed === undefined ? refused('ACCOUNT_UNKNOWN') : accepted(changed)
 }
 
-export interface EmailChange {
+interface EmailChange {
   email: string
   currentPassword: string
 }
@@ -95,4 +96,27 @@ export async function deleteAccount(parts: AccountParts, account: Account): Prom
   const removed = await parts.memory.change(id, () => parts.stations.withHandOver(removeWith))
   await parts.feed.settle()
   return removed
+}
+
+/** Undefined preferences stay unchanged; null resets one. */
+type PreferencesChange = { readonly [Name in keyof Preferences]?: Preferences[Name] | undefined }
+
+export async function changePreferences(
+  parts: AccountParts,
+  { id }: Account,
+  change: PreferencesChange,
+): Promise<Outcome<Account>> {
+  const changed = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  if (Object.keys(changed).length > 0) {
+    await changeAccount(parts, id, async transaction => {
+      await transaction.query(
+        "UPDATE accounts SET preferences = coalesce(preferences, '{}') || $2::jsonb WHERE id = $1",
+        [id, JSON.stringify(changed)],
+      )
+      const details = { fields: Object.keys(changed) }
+      await writeAudit(transaction, { actor: subjectOf(id), action: 'account.change', subject: subjectOf(id), details })
+    })
+  }
+  const account = await parts.memory.get(id)
+  return account === undefined ? refused('ACCOUNT_UNKNOWN') : accepted(account)
 }

@@ -6,8 +6,7 @@ import { accepted, type Outcome, refused } from '../outcome.ts'
 import { type Account, subjectOf } from './account.ts'
 import { type AccountParts, changeAccount, inNewTransaction } from './account-parts.ts'
 import { emailKeyOf } from './email-address.ts'
-import { insertAccount } from './insert-account.ts'
-import { type Admission, orTaken, readNew, writeRegistration } from './registration.ts'
+import { type Admission, insertAccount, orTaken, readNew, writeRegistration } from './registration.ts'
 
 export interface ProviderIdentity {
   provider: string

@@ -1,4 +1,4 @@
-/** Registers accounts with a password: by sign-up, and the operator. */
+/** Registers accounts with a password, by sign-up or as the operator, and inserts the rows of all new accounts. */
 
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
@@ -6,9 +6,38 @@ import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import { type Account, subjectOf } from './account.ts'
+import type { Role } from './account-details.ts'
 import { type AccountParts, askerOf, type Client, inNewTransaction } from './account-parts.ts'
-import { insertAccount } from './insert-account.ts'
-import type { Role } from './role.ts'
+
+interface InsertedAccount {
+  email: string
+  /** Null for an account that signs in elsewhere, or has no password yet. */
+  passwordHash: string | null
+  name: string | null
+  image: string | null
+  isVerified: boolean
+  role: Role
+  isViewer: boolean
+  /** Tenant and subject of a user; null for an ordinary account. */
+  tenant: { id: number; subject: string } | null
+  nowMs: number
+}
+
+/** Rejects if the address or the subject is taken. */
+export async function insertAccount(transaction: Transaction, account: InsertedAccount): Promise<number> {
+  const { email, passwordHash, name, image, isVerified, role, isViewer, tenant, nowMs } = account
+  const { rows } = await transaction.query<{ id: number }>(
+    `INSERT INTO accounts (email, password_hash, name, image, role, is_viewer, tenant_id, tenant_subject,
+       email_verified_at, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7::integer, $8, CASE WHEN $9::boolean THEN at END, at, at
+     FROM (SELECT to_timestamp($10::float8 / 1000) AS at) AS clock
+     RETURNING id`,
+    [email, passwordHash, name, image, role, isViewer, tenant?.id, tenant?.subject, isVerified, nowMs],
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('an insertion gives a row')
+  return row.id
+}
 
 export interface NewAccount {
   email: string

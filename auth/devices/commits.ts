@@ -1,4 +1,4 @@
-/** Serializes changes: commits them in PostgreSQL, then applies them in memory, and returns the outcome. */
+/** Commits changes of devices one after the other, and hands over the devices of a removed account. */
 
 import type pg from 'pg'
 import type { Mutex } from '../../store/limits/mutex.ts'
@@ -11,9 +11,11 @@ import {
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'
 import { createTurns, type Turns } from '../nodes/turns.ts'
+import { ChangeInDoubt } from '../record-cache.ts'
+import { TooBusy } from '../too-busy.ts'
 import type { DeviceMemory } from './device-memory.ts'
-import type { DeviceRecord, DeviceRow } from './device-record.ts'
-import { readNamed } from './device-sql.ts'
+import { type DeviceRecord, type DeviceRow, numbersOf } from './device-record.ts'
+import { handOver, readNamed } from './device-sql.ts'
 import type { Reconciler } from './reconciler.ts'
 
 /**
@@ -137,5 +139,40 @@ export function createCommits({ pool, feed, memory, mutex, reconciler, stepMs, f
       memory.apply(row)
       return { ok: true, value: answer(record) }
     },
+  }
+}
+
+/** Gives the devices of an account to the operator. */
+type HandOver = (owner: number, by: string) => Promise<void>
+
+/** Runs a transaction that may hand devices over. Rejects as transactions do. */
+export type WithHandOver = <Value>(
+  work: (transaction: Transaction, handOver: HandOver) => Promise<Value>,
+) => Promise<Value>
+
+interface HandOverOptions extends Pick<CommitOptions, 'memory' | 'mutex' | 'reconciler'> {
+  feed: ChangeFeed
+  commits: Pick<Commits, 'inTurn' | 'transact'>
+}
+
+export function createHandOver({ memory, mutex, reconciler, feed, commits }: HandOverOptions): WithHandOver {
+  return async work => {
+    const done = await mutex.tryRun(async () => {
+      if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a device is not confirmed')
+      return await commits.inTurn(async () => {
+        const { value, rows } = await commits.transact(async transaction => {
+          const handedOver: DeviceRow[] = []
+          const result = await work(transaction, async (owner, by) => {
+            handedOver.push(...(await handOver(transaction, owner, by)))
+          })
+          feed.note(transaction, 'device', numbersOf(handedOver))
+          return { value: result, rows: handedOver }
+        })
+        for (const row of rows) memory.apply(row)
+        return { value }
+      })
+    })
+    if (done === 'full') throw new TooBusy('too many pending changes of devices', 1)
+    return done.value
   }
 }

@@ -3,7 +3,6 @@
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { metricsMax } from '../../store/metrics/metric.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { metricFields } from '../metrics/metric-fields.ts'
 import {
   countMetrics,
   idsOf,
@@ -11,6 +10,7 @@ import {
   lockMetrics,
   lockMetricsNamed,
   type MetricRow,
+  metricFields,
 } from '../metrics/metric-rows.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'
 import {
@@ -18,15 +18,16 @@ import {
   type CommitOptions,
   type Commits,
   createCommits,
+  createHandOver,
   type Refusal,
   unknownDevice,
+  type WithHandOver,
 } from './commits.ts'
 import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice, Rotated } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import { numbersOf } from './device-record.ts'
 import type { Namesake } from './device-sql.ts'
 import * as sql from './device-sql.ts'
-import { createHandOver, type WithHandOver } from './hand-over.ts'
 import { digestOf, makePasswords } from './password.ts'
 
 export interface DeviceChanges {

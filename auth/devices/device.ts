@@ -1,12 +1,21 @@
-/** Declares devices: the shapes of a record, of an addition and of a change. */
+/** Devices: the columns of the registry, and the shapes of a record, of an addition, of a change and of a page. */
 
 import { z } from 'zod'
 import { MetricLimits, metricsPerDeviceMax } from '../../store/metrics/metric.ts'
 import { MetricName } from '../../store/metrics/metric-name.ts'
 import { composed, plainText, visibleTextFault } from '../../store/plain-text.ts'
-import { BatteryCells, BatteryType, Profile } from './device-profile.ts'
+import { listPageFields } from '../list-page.ts'
 import { namePattern } from './name-pattern.ts'
 import { Tags } from './tag.ts'
+
+export const Profile = z.enum(['none', 'weather', 'indoor', 'cold_chain', 'pharmacy', 'greenhouse'])
+export type Profile = z.infer<typeof Profile>
+
+export const BatteryType = z.enum(['alkaline', 'li-ion', 'lifepo4', 'li-primary', 'coin', 'nimh'])
+export type BatteryType = z.infer<typeof BatteryType>
+
+/** Cells in series. */
+const BatteryCells = z.int().min(1).max(24)
 
 /** Location in degrees of WGS 84: both coordinates or neither. */
 const coordinates = {
@@ -300,3 +309,9 @@ export function slugOf(name: string): string {
   const slug = words.replace(/^-/, '').slice(0, 40).replace(/-$/, '')
   return slug === '' ? 'device' : slug
 }
+
+export const DevicePage = z.object({
+  devices: z.array(DeviceDetails),
+  ...listPageFields,
+})
+export type DevicePage = z.infer<typeof DevicePage>

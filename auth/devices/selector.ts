@@ -1,4 +1,4 @@
-/** Selects devices: by name, by tag, or all. */
+/** Selects devices: by name, by tag, all, or those that a principal may read or write. */
 
 import { z } from 'zod'
 import { composed } from '../../store/plain-text.ts'
@@ -28,4 +28,21 @@ export function createSelection(selector: Selector): (device: SelectableDevice) 
   if ('tags' in selector) return createTagMatcher(selector.tags)
   const names = new Set(selector.devices)
   return ({ name }) => names.has(name)
+}
+
+export interface DeviceScope {
+  /** Limits devices to this account; undefined for any. */
+  readonly owner: number | undefined
+  /** Limits devices to these tags; undefined for none. */
+  readonly tags: readonly string[] | undefined
+}
+
+export type ScopedDevice = Tagged & { readonly owner: number | null }
+
+/** Checks a device's present state. */
+export function createScopeCheck({ owner, tags }: DeviceScope): (device: ScopedDevice) => boolean {
+  const isOwned = (device: ScopedDevice) => owner === undefined || device.owner === owner
+  if (tags === undefined) return isOwned
+  const isTagged = createTagMatcher(tags)
+  return device => isOwned(device) && isTagged(device)
 }

@@ -1,23 +1,81 @@
-/**
- * Approves or denies a device's request. An approval creates an API key that is counted, listed and revocable. Its text
- * is generated when the device fetches it (poll.ts).
- */
+/** Finds a device's request by the typed code, and approves or denies it. An approval creates an API key whose text is generated when the device fetches it. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { subjectOf } from '../accounts/account.ts'
-import { type AccountParts, changeAccount, inNewTransaction } from '../accounts/account-parts.ts'
+import { type AccountParts, type Client, changeAccount, inNewTransaction } from '../accounts/account-parts.ts'
 import { writeAudit } from '../audit.ts'
 import { insertKey } from '../keys/key-rows.ts'
 import { type AccountRefusal, accepted, type Outcome, refused } from '../outcome.ts'
-import { type Grant, grantSubject, stateOf } from './grant.ts'
-import { findForViewer, type Viewer } from './look-up.ts'
+import type { SignedIn } from '../sessions/session-codec.ts'
+import {
+  digestOfCode,
+  formatUserCode,
+  type Grant,
+  type GrantState,
+  grantColumns,
+  grantSubject,
+  oneGrant,
+  parseUserCode,
+  stateOf,
+} from './grant.ts'
 
-export interface Approval {
+/** The person at the browser, and the origin of the request. */
+export interface Viewer {
+  signedIn: SignedIn
+  client: Client
+}
+
+export interface GrantInfo {
+  userCode: string
+  /** The device's untrusted name for itself. */
+  clientName: string
+  address: string
+  status: Exclude<GrantState, 'consumed' | 'expired'>
+  createdMs: number
+  expiresMs: number
+}
+
+export async function lookUpGrant(parts: AccountParts, typed: string, viewer: Viewer): Promise<Outcome<GrantInfo>> {
+  const found = await findForViewer(parts, typed, viewer)
+  if (!found.ok) return found
+  const { clientName, address, createdMs, expiresMs } = found.value
+  const state = stateOf(found.value, parts.nowMs())
+  if (state === 'expired') return refused('GRANT_EXPIRED')
+  const status = state === 'consumed' ? 'approved' : state
+  const userCode = formatUserCode(parseUserCode(typed) ?? '')
+  return accepted({ userCode, clientName, address, status, createdMs, expiresMs })
+}
+
+/** Finds the request of a code, bound to the session that typed it. */
+function findForViewer(parts: AccountParts, typed: string, viewer: Viewer): Promise<Outcome<Grant>> {
+  const session = sessionOf(viewer)
+  const who = { account: String(viewer.signedIn.account.id), network: viewer.client.network }
+  return parts.codeGuesses.run(who, async () => {
+    const grant = await bind(parts, typed, session)
+    if (grant === undefined) return refused('GRANT_UNKNOWN')
+    return grant.viewer === session ? accepted(grant) : refused('GRANT_FOREIGN')
+  })
+}
+
+/** One statement, so that only one of several concurrent sessions gets it. */
+async function bind({ pool }: AccountParts, typed: string, viewer: string): Promise<Grant | undefined> {
+  const code = parseUserCode(typed)
+  if (code === undefined) return undefined
+  const text = `UPDATE device_grants SET viewer = coalesce(viewer, $2) WHERE user_digest = $1 RETURNING ${grantColumns}`
+  return await oneGrant(pool, text, [digestOfCode(code), viewer])
+}
+
+/** Tokens from elsewhere may lack a session, so the account replaces it. */
+function sessionOf({ signedIn: { sid, account } }: Viewer): string {
+  return sid === undefined ? `account ${account.id}` : `session ${sid}`
+}
+
+interface Approval {
   /** Name of the key; by default the device's name for itself. */
   name?: string | null | undefined
 }
 
-export interface ApprovedGrant {
+interface ApprovedGrant {
   clientName: string
   keyPrefix: string
 }

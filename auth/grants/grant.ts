@@ -1,7 +1,53 @@
-/** Declares a device's request for an API key, its states, and how it is read. */
+/** A device's request for an API key: its states, its codes, and how it is read. */
 
+import { hash, randomBytes, randomInt } from 'node:crypto'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import { digestOfCode } from './codes.ts'
+import type { RateLimit } from '../rate-limits.ts'
+
+export const startsByNetwork: RateLimit = { kind: 'device start', countMax: 10, windowMs: 60_000 }
+export const pendingPerNetworkMax = 20
+/** All requests that have not expired. */
+export const grantsMax = 10_000
+
+export const pollIntervalSeconds = 5
+/** Added by each early poll (`slow_down` of RFC 8628), up to a maximum. */
+export const slowDownSeconds = 5
+export const pollIntervalSecondsMax = 30
+
+/** Vowels would form words, and the other missing characters look alike. */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+const typedLetters = `${letters}${letters.toLowerCase()}`
+const userCodeLength = 8
+const deviceCodeBytes = 32
+
+export function createUserCode(): string {
+  return Array.from({ length: userCodeLength }, () => letters[randomInt(letters.length)]).join('')
+}
+
+/** Shown form: `BCDF-GHJK`. */
+export function formatUserCode(code: string): string {
+  return `${code.slice(0, userCodeLength / 2)}-${code.slice(userCodeLength / 2)}`
+}
+
+/** Parses a typed code without regard to case, hyphens and spaces. Undefined for impossible codes. */
+export function parseUserCode(typed: string): string | undefined {
+  const code = typed.replaceAll(/[-\s]/g, '')
+  if (code.length !== userCodeLength) return undefined
+  // Checked before the case changes, which maps other letters to these.
+  return [...code].every(letter => typedLetters.includes(letter)) ? code.toUpperCase() : undefined
+}
+
+export function createDeviceCode(): string {
+  return randomBytes(deviceCodeBytes).toString('base64url')
+}
+
+export function isDeviceCode(text: string): boolean {
+  return /^[\w-]{43}$/.test(text)
+}
+
+export function digestOfCode(code: string): Buffer {
+  return hash('sha256', code, 'buffer')
+}
 
 export interface Grant {
   id: string

@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { subjectOf } from '../accounts/account.ts'
-import type { Role } from '../accounts/role.ts'
+import type { Role } from '../accounts/account-details.ts'
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'

@@ -1,7 +1,20 @@
-/** Writes the texts of mails, as plain text and HTML. */
+/** The mails of the service as text and HTML. */
 
-import { escapeHtml, mailDocument } from './mail-html.ts'
 import type { MailKind } from './outbox-rows.ts'
+
+export function mailDocument(title: string, parts: readonly string[]): string {
+  return [
+    '<!doctype html>',
+    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>`,
+    '<body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">',
+    ...parts,
+    '</body></html>\n',
+  ].join('\n')
+}
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
 
 export interface Mail {
   to: string
@@ -12,7 +25,7 @@ export interface Mail {
   headers?: Readonly<Record<string, string>>
 }
 
-export interface MailContent {
+interface MailContent {
   kind: MailKind
   email: string
   publicUrl: string

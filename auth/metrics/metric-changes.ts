@@ -5,7 +5,6 @@ import { type Metric, type MetricChange, metricsMax, type NewMetric } from '../.
 import { writeAudit } from '../audit.ts'
 import type { ChangeFeed } from '../nodes/change-feed.ts'
 import type { MetricCommits } from './metric-commits.ts'
-import { metricFields } from './metric-fields.ts'
 import type { MetricMemory } from './metric-memory.ts'
 import {
   countMetrics,
@@ -14,6 +13,7 @@ import {
   insertMetrics,
   isMetricUsed,
   lockMetric,
+  metricFields,
   readMetricsNamed,
   updateMetric,
 } from './metric-rows.ts'

@@ -12,7 +12,6 @@ import type { ChangeFeed } from '../nodes/change-feed.ts'
 import { ChangeInDoubt } from '../record-cache.ts'
 import { TooBusy } from '../too-busy.ts'
 import type { MetricCommits } from './metric-commits.ts'
-import { metricFields } from './metric-fields.ts'
 import type { MetricMemory } from './metric-memory.ts'
 import {
   countMetrics,
@@ -22,6 +21,7 @@ import {
   insertSeries,
   type MetricFields,
   type MetricRow,
+  metricFields,
   readMetricsNamed,
   type SeriesRow,
 } from './metric-rows.ts'

@@ -1,10 +1,23 @@
-/** Selects a page of the registry, ordered by position. */
+/** Pages of metrics for lists. */
 
-import type { Metric } from '../../store/metrics/metric.ts'
+import { z } from 'zod'
+import { Metric } from '../../store/metrics/metric.ts'
 import { signOf } from '../../store/metrics/units.ts'
-import { rowsPerPage } from '../list-page.ts'
-import { createTextSearch } from '../text-search.ts'
-import type { MetricDetails, MetricPage } from './metric-page.ts'
+import { createTextSearch, rowsPerPage } from '../list-page.ts'
+
+export const MetricDetails = Metric.extend({
+  /** Shown unit: `°C` for `Cel`. */
+  unit_sign: z.string().nullable(),
+})
+export type MetricDetails = z.infer<typeof MetricDetails>
+
+export const MetricPage = z.object({
+  metrics: z.array(MetricDetails),
+  total: z.int().nonnegative(),
+  /** Argument for `?after=`, or null on the last page. */
+  next: z.int().nonnegative().nullable(),
+})
+export type MetricPage = z.infer<typeof MetricPage>
 
 export interface MetricListQuery {
   /** Searches name and title without regard to case. */

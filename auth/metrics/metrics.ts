@@ -11,9 +11,8 @@ import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createMetricChanges, type MetricChanges } from './metric-changes.ts'
 import { createMetricCommits } from './metric-commits.ts'
 import { createMetricDiscovery, type MetricDiscovery } from './metric-discovery.ts'
-import { type MetricListQuery, metricPage } from './metric-list.ts'
+import { type MetricListQuery, type MetricPage, metricPage } from './metric-list.ts'
 import { type BuiltInRanges, MetricMemory } from './metric-memory.ts'
-import type { MetricPage } from './metric-page.ts'
 import {
   idsOf,
   type MetricRow,

@@ -1,8 +1,11 @@
-/** Lists the nodes of a service for operators. */
+/** States of this node and of the others. */
 
+import type { Log } from '../../store/log.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { NodeSettings } from './node-rows.ts'
-import { differentAdvised } from './settings-differ.ts'
+import type { Lease } from './leadership.ts'
+import type { Node, NodeRow, NodeSettings, RenewedLease } from './node-rows.ts'
+import { createClockLog, type ForwardStep, type PostgresClock } from './postgres-clock.ts'
+import { advisedFault, differentAdvised } from './settings-differ.ts'
 
 export interface NodeState {
   id: string
@@ -66,3 +69,67 @@ export async function readNodeStates(
 
 /** Eight digits distinguish all nodes of a service. */
 export const shortNodeId = (id: string): string => id.slice(0, 8)
+
+interface OwnStateOptions {
+  node: Node
+  lease: Lease
+  clock: PostgresClock
+  step: ForwardStep
+  log: Pick<Log, 'info' | 'warn'>
+}
+
+export interface OwnState {
+  /** Row of the node for each renewal of the lease. */
+  row(): NodeRow
+  /** The statement began at `startMs`. */
+  renewed(startMs: number, lease: RenewedLease): void
+  read(more: Pick<NodeState, 'applied' | 'leads'>): NodeState
+  /** Number of other nodes that took requests at the last renewal. */
+  others(): number
+}
+
+export function createOwnState({ node, lease, clock, step, log }: OwnStateOptions): OwnState {
+  const startedMs = Date.now()
+  const { id, role, version, host } = node
+  const logClock = createClockLog(log)
+  let others = 0
+  let differing: readonly string[] = []
+
+  function clockAheadMs(): number | undefined {
+    const postgresMs = clock.nowMs()
+    return postgresMs === undefined ? undefined : Date.now() - postgresMs
+  }
+
+  function noteDiffering(names: readonly string[]): void {
+    const isSame = names.join() === differing.join()
+    differing = names
+    if (isSame) return
+    const fault = advisedFault(names)
+    if (fault === undefined) log.info({}, 'all nodes have the same settings')
+    else log.warn({ settings: names }, fault)
+  }
+
+  return {
+    row: () => ({ ...node, clockAheadMs: clockAheadMs() }),
+    renewed(startMs, renewed) {
+      clock.note(startMs, renewed.postgresMs)
+      step.note(startMs, renewed.postgresMs)
+      others = renewed.others
+      noteDiffering(differentAdvised(node.advised, renewed.differing))
+      logClock(clockAheadMs())
+    },
+    others: () => others,
+    read: more => ({
+      id,
+      role,
+      version,
+      host,
+      startedMs,
+      isLeaseValid: lease.isValid(),
+      leaseAgeMs: lease.ageMs(),
+      clockAheadMs: clockAheadMs(),
+      differing,
+      ...more,
+    }),
+  }
+}

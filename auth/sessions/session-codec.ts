@@ -1,7 +1,74 @@
-/** Encodes session tokens as Auth.js does. A setting decides their form. The cookie's name is part of the key. */
+/** Claims of a session, and their encryption in cookies and bearer tokens. */
 
-import { createHash, hkdfSync } from 'node:crypto'
+import { createHash, hkdfSync, randomUUID } from 'node:crypto'
 import { decodeProtectedHeader, EncryptJWT, type JWTPayload, jwtDecrypt, jwtVerify, SignJWT } from 'jose'
+import { bug } from '../../store/limits/bug.ts'
+import type { Account } from '../accounts/account.ts'
+
+export interface SignedIn {
+  account: Account
+  /** Session of the token; undefined for a token from elsewhere. */
+  sid: string | undefined
+  /** Time of the person's sign-in, if known. */
+  signedInMs: number | undefined
+  expiresMs: number
+}
+
+/** `unrevocable`: a token that names neither a session nor the time of its sign-in cannot be revoked. */
+type CheckedClaims = { kind: 'good' | 'unrevocable'; signedIn: SignedIn } | { kind: 'bad' }
+
+const clockToleranceSeconds = 15
+const toleranceMs = clockToleranceSeconds * 1000
+const bad: CheckedClaims = { kind: 'bad' }
+
+/** Decoded claims are cached, so their times are checked each time. */
+export function areTimesGood({ exp, iat, auth_time: authTime }: JWTPayload, nowMs: number): boolean {
+  if (exp === undefined || exp * 1000 + toleranceMs <= nowMs) return false
+  // A sign-in in the future would be newer than any change of the password.
+  return hasPassed(iat, nowMs) && (authTime === undefined || hasPassed(authTime, nowMs))
+}
+
+function hasPassed(seconds: unknown, nowMs: number): seconds is number {
+  return typeof seconds === 'number' && seconds * 1000 <= nowMs + toleranceMs
+}
+
+/** Expects claims with valid times. */
+export function checkClaims(claims: JWTPayload, account: Account, nowMs: number): CheckedClaims {
+  const { sid, auth_time: authTime } = claims
+  const expiresMs = (claims.exp ?? 0) * 1000
+  if (account.id !== accountIdOf(claims)) throw bug(`claims of ${claims.sub} are judged by account ${account.id}`)
+  if (!account.isActive) return bad
+  if (sid !== undefined) return bySession(account, sid, expiresMs, nowMs)
+  if (authTime === undefined) {
+    return { kind: 'unrevocable', signedIn: { account, sid: undefined, signedInMs: undefined, expiresMs } }
+  }
+  const signedInMs = Number(authTime) * 1000
+  if (signedInMs < (account.tokensValidAfterMs ?? Number.NEGATIVE_INFINITY)) return bad
+  return { kind: 'good', signedIn: { account, sid: undefined, signedInMs, expiresMs } }
+}
+
+function bySession(account: Account, sid: unknown, expiresMs: number, nowMs: number): CheckedClaims {
+  const session = typeof sid === 'string' ? account.sessions.get(sid) : undefined
+  if (session === undefined || session.expiresMs <= nowMs) return bad
+  return {
+    kind: 'good',
+    signedIn: {
+      account,
+      sid: String(sid),
+      signedInMs: session.createdMs,
+      expiresMs: Math.min(expiresMs, session.expiresMs),
+    },
+  }
+}
+
+const idMax = 2_147_483_647
+
+/** A text of decimal digits. The claims come from outside, so a text by its type may be a number. */
+export function accountIdOf({ sub }: Record<string, unknown>): number | undefined {
+  if (typeof sub !== 'string' || !/^\d{1,10}$/.test(sub)) return undefined
+  const id = Number(sub)
+  return id >= 1 && id <= idMax ? id : undefined
+}
 
 export type SessionFormat = 'jwe-v5' | 'jwe-v4' | 'hs256'
 
@@ -15,7 +82,7 @@ export interface SessionCodec {
   encode(claims: JWTPayload): Promise<string>
 }
 
-export interface SessionCodecOptions {
+interface SessionCodecOptions {
   format: SessionFormat
   /** The first one encrypts. The others are former ones. */
   secrets: readonly string[]
@@ -23,8 +90,6 @@ export interface SessionCodecOptions {
   isSecure: boolean
   nowMs: () => number
 }
-
-export const clockToleranceSeconds = 15
 
 interface Checks {
   clockTolerance: number
@@ -108,4 +173,44 @@ function thumbprintOf(key: Uint8Array): string {
 function cookieNameOf(format: SessionFormat, isSecure: boolean): string {
   const name = format === 'jwe-v4' ? 'next-auth.session-token' : 'authjs.session-token'
   return isSecure ? `__Secure-${name}` : name
+}
+
+export interface BearerTokens {
+  lifetimeSeconds: number
+  issue(accountId: number, sid: string): Promise<string>
+  /** The claims; undefined for a foreign or expired token. */
+  verify(token: string): Promise<JWTPayload | undefined>
+}
+
+const issuer = 'barograph'
+const audience = 'barograph-api'
+const typ = 'at+jwt'
+const lengthMax = 2_000
+
+export function createBearerTokens(secret: string, lifetimeSeconds: number, nowMs: () => number): BearerTokens {
+  const key = new TextEncoder().encode(secret)
+  const checks = { issuer, audience, typ, algorithms: ['HS256'], requiredClaims: ['exp', 'iat', 'sub', 'sid'] }
+  return {
+    lifetimeSeconds,
+    async issue(accountId, sid) {
+      const seconds = Math.floor(nowMs() / 1000)
+      return await new SignJWT({ sid })
+        .setProtectedHeader({ alg: 'HS256', typ })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(String(accountId))
+        .setIssuedAt(seconds)
+        .setExpirationTime(seconds + lifetimeSeconds)
+        .setJti(randomUUID())
+        .sign(key)
+    },
+    async verify(token) {
+      if (token.length > lengthMax) return undefined
+      try {
+        return (await jwtVerify(token, key, { ...checks, currentDate: new Date(nowMs()) })).payload
+      } catch {
+        return undefined
+      }
+    },
+  }
 }

@@ -10,9 +10,14 @@ import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import type { Account } from '../accounts/account.ts'
 import { type AccountParts, type Client, changeAccount } from '../accounts/account-parts.ts'
-import type { BearerTokens } from './bearer-tokens.ts'
-import { accountIdOf, areTimesGood, checkClaims, type SignedIn } from './session-claims.ts'
-import type { SessionCodec } from './session-codec.ts'
+import {
+  accountIdOf,
+  areTimesGood,
+  type BearerTokens,
+  checkClaims,
+  type SessionCodec,
+  type SignedIn,
+} from './session-codec.ts'
 import { insertSession, revokeSession } from './session-rows.ts'
 
 export interface Sessions {

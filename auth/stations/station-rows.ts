@@ -1,6 +1,8 @@
-/** Reads and writes the rows of stations and their series. */
+/** Reads the rows of stations and their series, and changes them, each in one transaction with an audit row. */
 
+import { errorCode, isForeignKeyViolation, isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { writeAudit } from '../audit.ts'
 import { assignments, rowsAsJson } from '../columns.ts'
 import {
   type NewStation,
@@ -9,7 +11,81 @@ import {
   parameters,
   type Station,
   type StationChange,
+  subjectOfStation,
 } from './station.ts'
+
+export type StationRefusal = { ok: false; code: 'SN_TAKEN' | 'OWNER_UNKNOWN' | 'REGISTRY_FULL' | 'STATION_UNKNOWN' }
+export type StationChanged<Value> = { ok: true; value: Value } | StationRefusal
+
+export interface StationChanges {
+  /** `by` is the principal for the audit. */
+  add(station: NewStation, by: string): Promise<StationChanged<Station>>
+  /** The id keeps a repeated call from changing a newer station with the same `sn`. */
+  change(id: number, change: StationChange, by: string): Promise<StationChanged<Station>>
+  /** Its points become unreachable, also for a new station with the same `sn`. `write` runs in the same transaction. */
+  remove(
+    station: Pick<Station, 'id' | 'sn'>,
+    by: string,
+    write?: (transaction: Transaction) => Promise<void>,
+  ): Promise<StationChanged<undefined>>
+}
+
+interface StationChangesOptions {
+  /** Commits and invalidates memory. */
+  transact: <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
+  nowMs: () => number
+  stationsMax: number
+}
+
+const unknownStation = { ok: false, code: 'STATION_UNKNOWN' } as const
+/** `sequence_generator_limit_exceeded`: no series number is left. */
+const sequenceIsUsedUp = '2200H'
+
+export function createStationChanges({ transact, nowMs, stationsMax }: StationChangesOptions): StationChanges {
+  return {
+    add(station, by) {
+      const added = transact(async (transaction): Promise<StationChanged<Station>> => {
+        if ((await countStations(transaction)) >= stationsMax) return { ok: false, code: 'REGISTRY_FULL' }
+        const value = await insertStation(transaction, station, nowMs())
+        const details = { ...station }
+        const subject = subjectOfStation(station.sn)
+        await writeAudit(transaction, { actor: by, action: 'station.add', subject, details })
+        return { ok: true, value }
+      })
+      return added.catch(refusalOf)
+    },
+
+    change(id, change, by) {
+      const changed = transact(async (transaction): Promise<StationChanged<Station>> => {
+        const value = await updateStation(transaction, id, change, nowMs())
+        if (value === undefined) return unknownStation
+        const details = { ...change }
+        const subject = subjectOfStation(value.sn)
+        await writeAudit(transaction, { actor: by, action: 'station.change', subject, details })
+        return { ok: true, value }
+      })
+      return changed.catch(refusalOf)
+    },
+
+    async remove({ id, sn }, by, write) {
+      const removed = await transact(async transaction => {
+        if (!(await markStationRemoved(transaction, id, nowMs()))) return false
+        await writeAudit(transaction, { actor: by, action: 'station.remove', subject: subjectOfStation(sn) })
+        await write?.(transaction)
+        return true
+      })
+      if (!removed) return unknownStation
+      return { ok: true, value: undefined }
+    },
+  }
+}
+
+function refusalOf(error: unknown): StationRefusal {
+  if (isUniqueViolation(error, 'stations_sn')) return { ok: false, code: 'SN_TAKEN' }
+  if (isForeignKeyViolation(error, 'stations_owner_fkey')) return { ok: false, code: 'OWNER_UNKNOWN' }
+  if (errorCode(error) === sequenceIsUsedUp) return { ok: false, code: 'REGISTRY_FULL' }
+  throw error
+}
 
 interface StationRow extends Pick<Station, 'id' | 'sn' | 'model' | 'city' | 'country' | 'location'> {
   latitude: number | null
@@ -49,7 +125,7 @@ async function readStation(transaction: Transaction, id: number): Promise<Statio
 const stationsLock = '7089073111461814644'
 
 /** Blocks additions by other nodes until the end of the transaction, so that the count stays valid. */
-export async function countStations(transaction: Transaction): Promise<number> {
+async function countStations(transaction: Transaction): Promise<number> {
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [stationsLock])
   const text = 'SELECT count(*)::int AS count FROM stations WHERE removed_at IS NULL'
   const { rows } = await transaction.query<{ count: number }>(text)
@@ -57,7 +133,7 @@ export async function countStations(transaction: Transaction): Promise<number> {
 }
 
 /** All of its series get numbers now, so that writes of data change nothing here. */
-export async function insertStation(transaction: Transaction, station: NewStation, nowMs: number): Promise<Station> {
+async function insertStation(transaction: Transaction, station: NewStation, nowMs: number): Promise<Station> {
   const { rows } = await transaction.query<{ id: number }>(
     `INSERT INTO stations (${columnList}, created_at, updated_at)
      SELECT ${columnList}, at, at
@@ -73,7 +149,7 @@ export async function insertStation(transaction: Transaction, station: NewStatio
 }
 
 /** Undefined for a removed station. */
-export async function updateStation(
+async function updateStation(
   transaction: Transaction,
   id: number,
   change: StationChange,
@@ -89,7 +165,7 @@ export async function updateStation(
 }
 
 /** False if it was removed already. */
-export async function markStationRemoved(transaction: Transaction, id: number, nowMs: number): Promise<boolean> {
+async function markStationRemoved(transaction: Transaction, id: number, nowMs: number): Promise<boolean> {
   const text = `UPDATE stations SET removed_at = to_timestamp($2::float8 / 1000) WHERE id = $1 AND removed_at IS NULL`
   return (await transaction.query(text, [id, nowMs])).rowCount !== 0
 }

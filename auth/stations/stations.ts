@@ -10,8 +10,13 @@ import { createLastSeen, type LastSeenOptions, type SeenRecord } from '../last-s
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createRecordCache } from '../record-cache.ts'
 import type { Station } from './station.ts'
-import { createStationChanges, type StationChanges } from './station-changes.ts'
-import { handStationsOver, readStations, saveLastData } from './station-rows.ts'
+import {
+  createStationChanges,
+  handStationsOver,
+  readStations,
+  type StationChanges,
+  saveLastData,
+} from './station-rows.ts'
 
 /** All stations of one snapshot. */
 interface StationRegistry {

@@ -1,18 +1,83 @@
-/** Exchanges a partner's token for one of the service, for a user who may be new. */
+/** Exchanges a token that a tenant has signed for a session of its user. */
 
 import { hash } from 'node:crypto'
+import { type JWTPayload, jwtVerify } from 'jose'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type Account, subjectOf } from '../accounts/account.ts'
 import { type AccountParts, changeAccount, inNewTransaction } from '../accounts/account-parts.ts'
-import { insertAccount } from '../accounts/insert-account.ts'
+import { parseEmailAddress } from '../accounts/email-address.ts'
+import { insertAccount } from '../accounts/registration.ts'
 import { writeAudit } from '../audit.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import { subjectOfTenant } from './tenant.ts'
-import { type TenantUser, verifyTenantToken } from './tenant-token.ts'
 import type { TenantKeys, Tenants } from './tenants.ts'
 
-export interface Exchange {
+/** Identity of a user according to the tenant. */
+interface TenantUser {
+  subject: string
+  email: string
+  name: string
+  tokenId: string
+  expiresMs: number
+}
+
+interface TokenChecks {
+  /** Address of the exchange: a token for another service is refused. */
+  audience: string
+  nowMs: number
+}
+
+const lengthMax = 8_000
+const lifetimeSecondsMax = 300
+const toleranceSeconds = 15
+const requiredClaims = ['iss', 'aud', 'sub', 'email', 'name', 'iat', 'exp', 'jti']
+
+/** Undefined for any invalid token. */
+async function verifyTenantToken(
+  token: string,
+  { slug, secrets }: TenantKeys,
+  { audience, nowMs }: TokenChecks,
+): Promise<TenantUser | undefined> {
+  if (token.length > lengthMax) return undefined
+  const checks = {
+    issuer: slug,
+    audience,
+    algorithms: ['HS256'],
+    requiredClaims,
+    clockTolerance: toleranceSeconds,
+    currentDate: new Date(nowMs),
+  }
+  for (const secret of secrets) {
+    try {
+      const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), checks)
+      return userIn(payload, nowMs)
+    } catch {
+      // It may have been signed with the other secret.
+    }
+  }
+  return undefined
+}
+
+function userIn({ sub, email, name, iat, exp, jti }: JWTPayload, nowMs: number): TenantUser | undefined {
+  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
+  if (exp - iat > lifetimeSecondsMax || iat * 1000 > nowMs + toleranceSeconds * 1000) return undefined
+  if (!isText(sub, 255) || !isText(name, 100) || !isText(jti, 255) || typeof email !== 'string') return undefined
+  const parsed = parseEmailAddress(email)
+  if (!parsed.ok) return undefined
+  // Same tolerance as the check above.
+  const expiresMs = (exp + toleranceSeconds) * 1000
+  return { subject: sub, email: parsed.email, name, tokenId: jti, expiresMs }
+}
+
+const controlCharacters = /\p{Cc}/u
+
+function isText(value: unknown, lengthMax: number): value is string {
+  if (typeof value !== 'string' || value === '' || value.length > lengthMax) return false
+  return value.isWellFormed() && !controlCharacters.test(value)
+}
+
+interface Exchange {
   slug: string
   token: string
   audience: string

@@ -1,7 +1,7 @@
 /** Before the live sensors start: devices are registered, their history is imported up to now, and content files too. */
 
 import { z } from 'zod'
-import { ImportAnswer } from '../../api/admin/import-answer.ts'
+import { ImportAnswer } from '../../api/admin/answers.ts'
 import type { RuleFile } from '../../api/alerts/rule-file.ts'
 import { IssuedPassword } from '../../auth/devices/device.ts'
 import { ImportedFiles } from '../../query/content/import/answer.ts'

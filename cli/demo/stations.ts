@@ -1,6 +1,6 @@
 /** The eight devices of the demo: three replay the record of a real station, five follow a simple model. */
 
-import type { Profile } from '../../auth/devices/device-profile.ts'
+import type { Profile } from '../../auth/devices/device.ts'
 import type { Battery } from './battery.ts'
 import { freezer, greenhouse, kitchen, type Room } from './weather.ts'
 

@@ -1,9 +1,9 @@
 /** Credentials of clients: a device's name and password, or an API key with the scope `ingest` in either of the two fields. */
 
-import type { AuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { mayHoldKey } from '../../auth/keys/key-text.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
+import type { AuthRateLimit } from '../../auth/rate-limits.ts'
 import type { Writer, Writers } from '../../auth/writers.ts'
 import { unknownSender } from '../../store/limits/networks.ts'
 import type { ReadingMeter } from '../intake/reading-meter.ts'

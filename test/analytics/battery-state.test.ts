@@ -5,7 +5,7 @@ import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import { type BatteryOf, batteryState } from '../../analytics/battery/battery-state.ts'
 import { cellTypes, chargeOf, fullVoltage, voltageOf } from '../../analytics/battery/curves.ts'
 import { profiles } from '../../analytics/domain/profile.ts'
-import { BatteryType, Profile } from '../../auth/devices/device-profile.ts'
+import { BatteryType, Profile } from '../../auth/devices/device.ts'
 
 const days = (means: readonly number[]) => means.map((mean, day) => ({ day, mean }))
 const made = (count: number, mean: (day: number) => number) =>

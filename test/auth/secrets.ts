@@ -13,7 +13,7 @@ import {
   formatUserCode,
   isDeviceCode,
   parseUserCode,
-} from '../../auth/grants/codes.ts'
+} from '../../auth/grants/grant.ts'
 import { createKeyText, createKeyTextLike, digestOf, isKeyText, prefixOf } from '../../auth/keys/key-text.ts'
 import { createSecretBox } from '../../auth/secret-box.ts'
 import { TooBusy } from '../../auth/too-busy.ts'

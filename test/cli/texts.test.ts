@@ -1,8 +1,7 @@
 /** The disk, nodes, topics of Kafka and retention, as the terminal shows them. */
 
 import t from 'tap'
-import { nodeStatuses } from '../../api/admin/node-status.ts'
-import { topicStatus } from '../../api/admin/status.ts'
+import { nodeStatuses, topicStatus } from '../../api/admin/status.ts'
 import type { NodeStatus } from '../../api/admin/status-answer.ts'
 import type { NodeState } from '../../auth/nodes/node-states.ts'
 import {

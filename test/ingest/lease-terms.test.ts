@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Test, test } from 'tap'
-import { Lease } from '../../auth/nodes/lease.ts'
+import { Lease } from '../../auth/nodes/leadership.ts'
 import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
 import { Journal } from '../../ingest/journal/journal.ts'
 import { controlAt } from '../../ingest/journal/journal-shared.ts'

@@ -1,7 +1,7 @@
 /** The air-quality API on a real PostgreSQL, with people of every role and their API keys. */
 
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
-import type { Role } from '../../auth/accounts/role.ts'
+import type { Role } from '../../auth/accounts/account-details.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'

@@ -1,7 +1,7 @@
 /** Holds answers to their shapes, which are strict: a field that is not declared is an error. */
 
 import type { z } from 'zod'
-import { PublicDevice } from '../../api/read/device-shape.ts'
+import { PublicDevice } from '../../api/read/shapes.ts'
 import { Fleet } from '../../query/live/fleet-shape.ts'
 import { Anomalies } from '../../query/shapes/anomalies.ts'
 import { LevelChanges } from '../../query/shapes/changes.ts'

@@ -1,6 +1,6 @@
 /** A registry of metrics in memory for the devices of a test, as far as the reads ask it. */
 
-import type { ExportRegistry } from '../../api/admin/export-content.ts'
+import type { ExportRegistry } from '../../api/admin/export.ts'
 import type { Metric, MetricKind } from '../../store/metrics/metric.ts'
 
 export interface MadeSeries {

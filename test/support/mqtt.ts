@@ -1,11 +1,11 @@
 /** An MQTT listener on a free port, with clients, and a journal whose outcomes the test decides. */
 
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
-import { createAuthRateLimit } from '../../auth/auth-rate-limit.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
+import { createAuthRateLimit } from '../../auth/rate-limits.ts'
 import { createWriters, type DevicesPerOwner, type WriterDevices } from '../../auth/writers.ts'
 import { type Decoders, familyDecoders } from '../../ingest/decoders/own-decoders.ts'
 import type { RecentMessages } from '../../ingest/decoders/recent-messages.ts'

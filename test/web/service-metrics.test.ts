@@ -2,8 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import type { RejectionPage } from '../../api/admin/rejection-answers.ts'
-import type { StatusHistory } from '../../api/admin/status-history-answer.ts'
+import type { RejectionPage, StatusHistory } from '../../api/admin/answers.ts'
 import { webFamily } from '../../api/web/web.ts'
 import { createApp } from '../support/app.ts'
 import { becomes } from '../support/becomes.ts'

@@ -1,6 +1,6 @@
 /** One read of the service: JSON with its tag, or why there is none. */
 
-import type { RangeReadings } from '../../api/read/readings-shape.ts'
+import type { RangeReadings } from '../../api/read/shapes.ts'
 import { withToken } from './request-token.ts'
 
 export type Failure =

@@ -3,7 +3,7 @@
 import './managed.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { DeviceBulkAnswer } from '../../api/admin/device-bulk-answer.ts'
+import type { DeviceBulkAnswer } from '../../api/admin/answers.ts'
 import type { Rotated } from '../../auth/devices/device.ts'
 import type { Fleet as FleetAnswer } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'

@@ -1,6 +1,6 @@
 /** Ways by which readings arrive: their names, and commands and programs that send a reading. */
 
-import type { Attempt } from '../../api/read/contact-shape.ts'
+import type { Attempt } from '../../api/read/shapes.ts'
 import type { IssuedPassword } from '../../auth/devices/device.ts'
 
 export const wayNames: Readonly<Record<Attempt['way'], string>> = {

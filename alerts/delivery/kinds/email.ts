@@ -1,6 +1,6 @@
 /** A mail, as text and as HTML. Mails of a rule stand together in the inbox, and one that is sent twice is one there. */
 
-import { escapeHtml, mailDocument } from '../../../auth/mail/mail-html.ts'
+import { escapeHtml, mailDocument } from '../../../auth/mail/templates.ts'
 import type { Message } from '../../core/message.ts'
 import { codeOf, delivered, failed } from '../attempt.ts'
 import { type MessageText, textOf, zoneText } from '../message-text.ts'

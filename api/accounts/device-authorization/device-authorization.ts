@@ -1,29 +1,62 @@
-/**
- * Device authorization, `/v1/auth/device`: a device without a keyboard shows a code, a signed-in person approves it in
- * a browser, and the device fetches an API key. auth/grants/ carries it out.
- */
+/** Lets a device request an API key that a person approves in the browser. */
 
+import { z } from 'zod'
 import type { Client } from '../../../auth/accounts/account-parts.ts'
 import type { Accounts } from '../../../auth/accounts/accounts.ts'
-import { approveGrant, denyGrant } from '../../../auth/grants/decide.ts'
-import { lookUpGrant, type Viewer } from '../../../auth/grants/look-up.ts'
-import { pollGrant } from '../../../auth/grants/poll.ts'
-import { startGrant } from '../../../auth/grants/start.ts'
+import { approveGrant, denyGrant, lookUpGrant, type Viewer } from '../../../auth/grants/decide.ts'
+import { pollGrant, startGrant } from '../../../auth/grants/device-side.ts'
 import type { Principal } from '../../../auth/policy.ts'
+import { record, text } from '../kit/fields.ts'
 import { type AccountOperation, operation } from '../kit/operation.ts'
 import { isoTime } from '../schemas.ts'
-import {
-  ApproveRequest,
-  ApproveResponse,
-  DenyRequest,
-  DenyResponse,
-  InfoQuery,
-  InfoResponse,
-  PollRequest,
-  PollResponse,
-  StartRequest,
-  StartResponse,
-} from './schemas.ts'
+
+const userCode = () => text({ max: 40, description: 'Code that the device shows; case and hyphens are ignored' })
+
+const StartRequest = record('StartRequest', { client_name: text({ max: 64 }).optional() })
+const PollRequest = record('PollRequest', { device_code: text({ max: 200 }) })
+export const InfoQuery = record('InfoQuery', { user_code: userCode() })
+const ApproveRequest = record('ApproveRequest', {
+  user_code: userCode(),
+  name: text({ min: 1, max: 100, description: 'Name of the key' }).nullish(),
+})
+const DenyRequest = record('DenyRequest', { user_code: userCode() })
+
+const time = () => z.iso.datetime()
+
+const StartResponse = z
+  .object({
+    device_code: z.string(),
+    user_code: z.string(),
+    verification_uri: z.url(),
+    verification_uri_complete: z.url(),
+    expires_in: z.int(),
+    interval: z.int(),
+  })
+  .meta({ id: 'StartResponse', title: 'StartResponse' })
+
+const PollResponse = z
+  .object({
+    status: z.enum(['pending', 'approved', 'denied', 'expired']),
+    api_key: z.string().nullable(),
+    interval: z.int(),
+  })
+  .meta({ id: 'PollResponse', title: 'PollResponse' })
+
+const InfoResponse = z
+  .object({
+    user_code: z.string(),
+    client_name: z.string(),
+    status: z.enum(['pending', 'approved', 'denied']),
+    created_at: time(),
+    expires_at: time(),
+  })
+  .meta({ id: 'InfoResponse', title: 'InfoResponse' })
+
+const ApproveResponse = z
+  .object({ status: z.literal('approved'), client_name: z.string(), key_prefix: z.string() })
+  .meta({ id: 'ApproveResponse', title: 'ApproveResponse' })
+
+const DenyResponse = z.object({ status: z.literal('denied') }).meta({ id: 'DenyResponse', title: 'DenyResponse' })
 
 export interface DeviceAuthorizationService {
   accounts: Accounts

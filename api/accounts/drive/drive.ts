@@ -5,17 +5,24 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Account, subjectOf } from '../../../auth/accounts/account.ts'
+import { useToken } from '../../../auth/accounts/account-tokens.ts'
 import type { Accounts } from '../../../auth/accounts/accounts.ts'
 import { writeAudit } from '../../../auth/audit.ts'
 import type { RateLimit } from '../../../auth/rate-limits.ts'
-import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
-import type { SessionCodec } from '../../../auth/sessions/session-codec.ts'
-import { useToken } from '../../../auth/used-tokens.ts'
+import type { SessionCodec, SignedIn } from '../../../auth/sessions/session-codec.ts'
 import { html } from '../../http/html.ts'
 import { record, text } from '../kit/fields.ts'
 import { type AccountOperation, type Answer, type OperationInput, operation, type Page } from '../kit/operation.ts'
-import { consentUrl, type DriveClient, type Exchanged, exchangeCode } from './drive-client.ts'
-import { challengeOf, type DriveStates, stateLifetimeSeconds, verifierOf } from './drive-state.ts'
+import {
+  challengeOf,
+  consentUrl,
+  type DriveClient,
+  type DriveStates,
+  type Exchanged,
+  exchangeCode,
+  stateLifetimeSeconds,
+  verifierOf,
+} from './drive-client.ts'
 
 export interface DriveService {
   accounts: Accounts

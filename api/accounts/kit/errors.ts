@@ -1,7 +1,10 @@
-/** Writes the errors of this family: `{"detail": text}`. */
+/** Errors of the account API: the table of codes, and failures of parts behind a route. */
 
-import type { FastifyReply } from 'fastify'
+import type { FastifyError, FastifyReply } from 'fastify'
 import type { AccountErrorCode } from '../../../auth/outcome.ts'
+import { ChangeInDoubt } from '../../../auth/record-cache.ts'
+import { TooBusy } from '../../../auth/too-busy.ts'
+import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
 import { commonErrors, type ErrorEntry, type ErrorTable, setRefusal, setRetryAfter } from '../../http/errors.ts'
 
 export const errors = {
@@ -62,4 +65,26 @@ export function sendError(reply: FastifyReply, code: ErrorCode, retryAfterSecond
   const { status, text: detail } = errors[code]
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   return setRefusal(setRetryAfter(reply, retryAfterSeconds), errors[code]).send({ detail })
+}
+
+interface Failure {
+  code: ErrorCode
+  retryAfterSeconds?: number
+  /** True if part of the body may be unread. */
+  isUnread: boolean
+}
+
+const codes: Record<number, ErrorCode> = { 408: 'TIMEOUT', 413: 'PAYLOAD_TOO_LARGE', 415: 'CODING_UNSUPPORTED' }
+
+/** `INTERNAL` is a bug of the service. */
+export function failureOf(error: FastifyError): Failure {
+  if (error instanceof TooBusy) {
+    return { code: 'UNAVAILABLE', retryAfterSeconds: error.retryAfterSeconds, isUnread: false }
+  }
+  if (error instanceof ChangeInDoubt || isUnavailable(error) || error.statusCode === 503) {
+    return { code: 'UNAVAILABLE', isUnread: false }
+  }
+  const { statusCode = 500 } = error
+  const code = codes[statusCode] ?? (statusCode >= 500 ? 'INTERNAL' : 'BODY_UNREADABLE')
+  return { code, isUnread: statusCode !== 500 }
 }

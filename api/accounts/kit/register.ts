@@ -9,11 +9,9 @@ import type { FindPrincipal } from '../../credentials/find-principal.ts'
 import { allowPreflight, isPreflight, type Origins } from '../../credentials/origins.ts'
 import { readCookie } from '../../http/credentials.ts'
 import type { Rules, Scope } from '../../http/route-family.ts'
-import { type ErrorCode, sendError } from './errors.ts'
-import { failureOf } from './failure.ts'
-import { parseBody } from './json-body.ts'
+import { addRawBody, contentTypeOf, parseBody } from './body.ts'
+import { type ErrorCode, failureOf, sendError } from './errors.ts'
 import type { AccountOperation, Answer, OperationInput, Page } from './operation.ts'
-import { addRawBody, contentTypeOf } from './raw-body.ts'
 import { type Checked, check, errorAt, missing, type ValidationError, withoutSecrets } from './validation.ts'
 
 export interface KitOptions {

@@ -1,16 +1,69 @@
-/** Answers about the fleet from memory, and repeats an answer to equal requests within a second. */
+/** Answers about the fleet: its listed devices and the body. */
 
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
+import type { Device } from '../../../auth/devices/device.ts'
+import { gzipLevel } from '../../../query/cache/encode-body.ts'
 import type { Live } from '../../../query/live/live.ts'
-import { sendBody } from '../../http/send-body.ts'
+import { type Coding, type Form, type SendableBody, sendBody } from '../../http/send-body.ts'
 import { refuse, type Sent } from '../read-answers.ts'
 import { type Fleet, isWhole } from '../readers.ts'
-import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
+
+/** Undefined means all devices. The cost for a restricted reader is proportional to its devices. */
+export function listedOf(fleet: Fleet, tags: readonly string[]): readonly Device[] | undefined {
+  if (tags.length > 0) return fleet.tagged(tags)
+  return isWhole(fleet) ? undefined : fleet.all()
+}
+
+interface FleetBody extends SendableBody {
+  /** Compressed at the first request. */
+  gzip: Promise<Buffer> | undefined
+}
+
+const compress = promisify(gzip)
+/** A shorter body is sent uncompressed. */
+const gzipBytesMin = 1024
+const freshMs = 1000
+/** At most some 300 kB each. */
+const bodiesMax = 64
+
+/** `head` depends on the moment only, so the tag covers the rest. It is weak, since the bytes differ. */
+export function fleetBodyOf(head: string, rest: string): FleetBody {
+  const bytes = Buffer.from(head + rest)
+  const tag = `W/"${createHash('sha256').update(rest).digest('base64url').slice(0, 22)}"`
+  const etags: Record<Form, string> = { identity: tag, gzip: tag, br: tag, zstd: tag }
+  return { bytes, coded: { size: bytes.length < gzipBytesMin ? 0 : 1 }, etags, gzip: undefined }
+}
+
+export function encodeFleetBody(body: FleetBody, coding: Coding): Promise<Buffer> | undefined {
+  if (coding !== 'gzip') return undefined
+  body.gzip ??= compress(body.bytes, { level: gzipLevel })
+  return body.gzip
+}
+
+interface FleetBodies {
+  get(key: string): FleetBody | undefined
+  set(key: string, body: FleetBody): void
+}
+
+function createFleetBodies(): FleetBodies {
+  const bodies = new LRUCache<string, { readonly body: FleetBody; readonly atMs: number }>({ max: bodiesMax })
+  return {
+    get(key) {
+      const kept = bodies.get(key)
+      return kept !== undefined && performance.now() - kept.atMs < freshMs ? kept.body : undefined
+    },
+    set: (key, body) => void bodies.set(key, { body, atMs: performance.now() }),
+  }
+}
 
 export const maxAgeSeconds = 1
 
-export interface FleetAnswer<Parameters> {
+interface FleetAnswer<Parameters> {
   live: Pick<Live, 'isLoaded'>
   nowMs: () => number
   parameters: z.ZodType<Parameters>

@@ -5,7 +5,7 @@ import { tagKeyOr, tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
 import type { FleetPageRequest, FleetPlace } from '../../../query/live/fleet-page.ts'
 import { MapBox } from '../../../query/live/fleet-shape.ts'
 import { type LiveState, liveStates } from '../../../query/live/live-state.ts'
-import { published, wholeNumber } from '../parameter-kit.ts'
+import { published, wholeNumber } from '../parameters.ts'
 
 const devicesMax = 1000
 const searchLengthMax = 128

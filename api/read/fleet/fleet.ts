@@ -1,14 +1,18 @@
-/**
- * `GET /api/fleet` and `GET /api/latest/<device>`: return the present state of devices from memory; `GET
- * /api/fleet/insights`, `/trends`, `/groups`, `/map`.
- */
+/** Serves the fleet: its list, groups, map and trends. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Device } from '../../../auth/devices/device.ts'
 import { bodyOf } from '../../../query/cache/body.ts'
 import { encodeBody } from '../../../query/cache/encode-body.ts'
 import type { Insights as FleetInsights } from '../../../query/insights.ts'
-import { Fleet as FleetShape, LatestOfDevice } from '../../../query/live/fleet-shape.ts'
+import {
+  FleetGroups,
+  FleetMap,
+  Fleet as FleetShape,
+  FleetTrends,
+  LatestOfDevice,
+} from '../../../query/live/fleet-shape.ts'
 import type { FleetPage, Live } from '../../../query/live/live.ts'
 import type { LiveCounts } from '../../../query/live/live-state.ts'
 import type { Query } from '../../../query/query.ts'
@@ -20,14 +24,10 @@ import { disconnectSignalOf } from '../../http/streamed-response.ts'
 import type { ReadAccess } from '../read-access.ts'
 import { refuse, type Sent, sendAnswer } from '../read-answers.ts'
 import { DevicePath, jsonRead, readGroup } from '../read-operation.ts'
-import { deviceInPath, wholeFleet } from '../read-subjects.ts'
+import { deviceInPath, fleetOrNamed, mappedFleet, wholeFleet } from '../read-subjects.ts'
 import { type Fleet, isWhole } from '../readers.ts'
-import { fleetAnswer, maxAgeSeconds, membersText } from './fleet-answer.ts'
-import { FleetParameters, FleetQuery, textOfPlace } from './fleet-parameters.ts'
-import { groupsOperation } from './groups.ts'
-import { listedOf } from './listed.ts'
-import { mapOperation } from './map.ts'
-import { trendsOperation } from './trends.ts'
+import { encodeFleetBody, fleetAnswer, fleetBodyOf, listedOf, maxAgeSeconds, membersText } from './fleet-answer.ts'
+import { FleetParameters, FleetQuery, GroupsQuery, MapQuery, textOfPlace } from './fleet-parameters.ts'
 
 export interface FleetOptions {
   live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends' | 'groups' | 'map'>
@@ -115,3 +115,87 @@ function membersOfPage(
   const head = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
   return `${head}"devices":[${devices.join(',')}],${membersText(more)}`
 }
+
+interface GroupsOptions {
+  live: Pick<Live, 'isLoaded' | 'groups'>
+  nowMs: () => number
+}
+
+function groupsOperation(access: ReadAccess, { live, nowMs }: GroupsOptions): ReadOperation {
+  return jsonRead(access, {
+    path: '/fleet/groups',
+    name: 'read_fleet_groups',
+    summary: 'The devices by their tags of a key, counted by state',
+    subject: wholeFleet,
+    parameters: { query: GroupsQuery },
+    answer: FleetGroups.meta({ id: 'FleetGroups' }),
+    handle: fleetAnswer({
+      live,
+      nowMs,
+      parameters: GroupsQuery,
+      membersOf: ({ key, tag }, fleet) => live.groups(key, listedOf(fleet, tag))?.then(membersText),
+    }),
+  })
+}
+
+interface MapOptions {
+  live: Pick<Live, 'isLoaded' | 'map'>
+  nowMs: () => number
+}
+
+function mapOperation(access: ReadAccess, { live, nowMs }: MapOptions): ReadOperation {
+  const answer = fleetAnswer({
+    live,
+    nowMs,
+    parameters: MapQuery,
+    membersOf: ({ state, q, tag, box }, fleet) =>
+      live.map({ states: state, search: q, box }, listedOf(fleet, tag))?.then(membersText),
+  })
+
+  return jsonRead(access, {
+    path: '/fleet/map',
+    name: 'read_fleet_map',
+    summary: 'Where the devices are, counted by state',
+    subject: mappedFleet,
+    parameters: { query: MapQuery },
+    answer: FleetMap.meta({ id: 'FleetMap' }),
+    handle: answer,
+  })
+}
+
+/** More than any screen shows. */
+const devicesMax = 100
+const namesMissing = `device must name a device, and may be given ${devicesMax} times`
+
+interface TrendsOptions {
+  live: Pick<Live, 'isLoaded' | 'trends'>
+  nowMs: () => number
+}
+
+function trendsOperation(access: ReadAccess, { live, nowMs }: TrendsOptions): ReadOperation {
+  function trends({ named }: Fleet, request: FastifyRequest, reply: FastifyReply): Sent {
+    if (named === undefined) return refuse(reply, 'PARAMETER_INVALID', namesMissing)
+    if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
+    const body = fleetBodyOf(`{"generated_at":${nowMs()},`, membersText(live.trends(named)))
+    return sendBody(request, reply, body, maxAgeSeconds, encodeFleetBody)
+  }
+
+  return jsonRead(access, {
+    path: '/fleet/trends',
+    name: 'read_fleet_trends',
+    summary: 'The last 24 hours of some devices, and their trends',
+    subject: fleetOrNamed('device', devicesMax, reader => reader.listed ?? reader.device),
+    parameters: { query: TrendsQuery },
+    answer: FleetTrends.meta({ id: 'FleetTrends' }),
+    refusals: ['DEVICE_UNKNOWN'],
+    handle: trends,
+  })
+}
+
+const TrendsQuery = z.object({
+  device: z
+    .array(z.string())
+    .min(1)
+    .max(devicesMax)
+    .meta({ description: `A device; given up to ${devicesMax} times` }),
+})

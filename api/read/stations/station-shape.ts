@@ -1,7 +1,7 @@
 /** Declares the answer of `GET /api/stations/<sn>`. */
 
 import type { z } from 'zod'
-import { StationDetails } from '../../../auth/stations/station-details.ts'
+import { StationDetails } from '../../../auth/stations/station.ts'
 
 export const PublicStation = StationDetails.pick({
   sn: true,

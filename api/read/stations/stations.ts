@@ -11,11 +11,18 @@ import { markReadsAsPrivate, type ReadAccess } from '../read-access.ts'
 import { jsonRead, ofReads, readGroup, readOperation } from '../read-operation.ts'
 import { rangeSuccess } from '../readings.ts'
 import { RangeParameters } from '../readings-parameters.ts'
-import { createAnalysed, createStationAnswers, type StationAnswersOptions } from './station-answers.ts'
-import { absentParameter, stationMetrics } from './station-metrics.ts'
-import { leftOutHeader, unitsHeader } from './station-range.ts'
+import {
+  absentParameter,
+  createAnalysed,
+  createStationAnswers,
+  leftOutHeader,
+  type StationAnswersOptions,
+  type StationSubjectOptions,
+  stationInPath,
+  stationMetrics,
+  unitsHeader,
+} from './station-answers.ts'
 import { PublicStation } from './station-shape.ts'
-import { type StationSubjectOptions, stationInPath } from './station-subject.ts'
 
 export interface StationReadsOptions extends StationSubjectOptions, StationAnswersOptions {
   stations: StationSubjectOptions['stations'] & StationAnswersOptions['stations']

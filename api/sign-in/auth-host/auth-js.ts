@@ -1,4 +1,7 @@
-/** Declares the used part of Auth.js. Its own types need browser types, which this project does not load. */
+/** Calls Auth.js, and names its errors. */
+
+export const hostErrors = ['Configuration', 'AccessDenied', 'Verification', 'MissingCSRF', 'SessionRequired'] as const
+export type HostError = (typeof hostErrors)[number]
 
 export interface AuthJs {
   Auth(request: Request, config: AuthConfig): Promise<Response>

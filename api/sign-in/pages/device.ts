@@ -4,12 +4,11 @@
  */
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { approveGrant, denyGrant } from '../../../auth/grants/decide.ts'
-import { type GrantInfo, lookUpGrant } from '../../../auth/grants/look-up.ts'
+import { approveGrant, denyGrant, type GrantInfo, lookUpGrant } from '../../../auth/grants/decide.ts'
 import type { AccountRefusal } from '../../../auth/outcome.ts'
-import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
+import type { SignedIn } from '../../../auth/sessions/session-codec.ts'
 import type { AccountService } from '../../accounts/account-service.ts'
-import { InfoQuery } from '../../accounts/device-authorization/schemas.ts'
+import { InfoQuery } from '../../accounts/device-authorization/device-authorization.ts'
 import { errors } from '../../accounts/kit/errors.ts'
 import { type Html, html } from '../../http/html.ts'
 import { checkForm, emptyForm, type FormState, formFault, refusalSentence } from './form.ts'

@@ -1,10 +1,50 @@
-/** Checks a form with the operations' schemas and shows errors beside their fields. */
+/** Reads and shows forms, with protection against cross-site requests. */
 
+import { MIMEType } from 'node:util'
 import type { z } from 'zod'
 import type { AccountErrorCode, AccountRefusal } from '../../../auth/outcome.ts'
 import { errors } from '../../accounts/kit/errors.ts'
 import { check, type ValidationError } from '../../accounts/kit/validation.ts'
 import type { FormFields } from './page.ts'
+
+/** More than any form has. */
+const fieldsMax = 50
+
+/** Undefined for other media types, invalid UTF-8 and repeated names, which no form sends. */
+export function parseForm(bytes: Buffer | undefined, contentType: string | undefined): FormFields | undefined {
+  if (!isForm(contentType)) return undefined
+  const text = bytes?.toString('latin1') ?? ''
+  const pairs = text === '' ? [] : text.split('&', fieldsMax + 1)
+  if (pairs.length > fieldsMax) return undefined
+  const fields = new Map<string, string>()
+  for (const pair of pairs) {
+    const at = pair.indexOf('=')
+    const name = decode(at < 0 ? pair : pair.slice(0, at))
+    const value = decode(at < 0 ? '' : pair.slice(at + 1))
+    if (name === undefined || value === undefined || fields.has(name)) return undefined
+    fields.set(name, value)
+  }
+  return Object.fromEntries(fields)
+}
+
+function decode(text: string): string | undefined {
+  // Browsers escape all other characters.
+  if (/[^\x20-\x7e]/.test(text)) return undefined
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function isForm(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false
+  try {
+    return new MIMEType(contentType).essence === 'application/x-www-form-urlencoded'
+  } catch {
+    return false
+  }
+}
 
 /** Values and errors of a form. */
 export interface FormState {
@@ -17,7 +57,7 @@ export interface FormState {
 
 export const emptyForm: FormState = { values: {}, faults: {} }
 
-export type FormCheck<Value> = { ok: true; value: Value } | { ok: false; state: FormState }
+type FormCheck<Value> = { ok: true; value: Value } | { ok: false; state: FormState }
 
 /** An empty field counts as missing. `more` has values that several fields form together. */
 export function checkForm<Value>(schema: z.ZodType<Value>, fields: FormFields, more: object = {}): FormCheck<Value> {

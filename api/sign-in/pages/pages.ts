@@ -9,14 +9,13 @@ import type { AccountService } from '../../accounts/account-service.ts'
 import type { RouteFamily } from '../../http/route-family.ts'
 import { accountPageOf } from './account.ts'
 import { devicePage } from './device.ts'
-import type { Page } from './page.ts'
+import { homePage, type Page } from './page.ts'
 import { resetPage } from './reset.ts'
 import { type ServeOptions, servePages } from './serve-pages.ts'
 import { setupPage } from './setup.ts'
 import { signInPage } from './sign-in.ts'
 import { signUpPage } from './sign-up.ts'
 import { verifyPage } from './verify.ts'
-import { homePage } from './visits.ts'
 
 export interface PagesOptions extends Omit<ServeOptions, 'sessions' | 'codec'> {
   service: AccountService

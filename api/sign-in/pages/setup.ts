@@ -7,10 +7,8 @@ import { limit, redeemLimit } from '../../accounts/limits.ts'
 import { UserCreate } from '../../accounts/schemas.ts'
 import { html } from '../../http/html.ts'
 import { checkForm, emptyForm, type FormState, formAlert, formFault, refusalSentence } from './form.ts'
-import { form } from './html/fields.ts'
-import { newAccountFields } from './html/new-account.ts'
-import type { Page, PageAnswer } from './page.ts'
-import { signIn } from './visits.ts'
+import { form, newAccountFields } from './html/fields.ts'
+import { type Page, type PageAnswer, signIn } from './page.ts'
 
 export function setupPage(service: AccountService, setup: Setup): Page {
   return {

@@ -6,11 +6,10 @@ import type { AccountService } from '../../accounts/account-service.ts'
 import { errors } from '../../accounts/kit/errors.ts'
 import { LoginCredentials } from '../../accounts/schemas.ts'
 import { html } from '../../http/html.ts'
-import { type HostError, hostErrors } from '../auth-host/host-errors.ts'
+import { type HostError, hostErrors } from '../auth-host/auth-js.ts'
 import { checkForm, emptyForm, type FormState, formAlert, refusalSentence } from './form.ts'
 import { field, form, notice } from './html/fields.ts'
-import type { Page, PageAnswer } from './page.ts'
-import { returnAddress, signIn } from './visits.ts'
+import { type Page, type PageAnswer, returnAddress, signIn } from './page.ts'
 
 /** Shown once by the page that led here. */
 const notices: ReadonlyMap<string, string> = new Map([

@@ -9,10 +9,8 @@ import { limit, redeemLimit } from '../../accounts/limits.ts'
 import { UserCreate } from '../../accounts/schemas.ts'
 import { html } from '../../http/html.ts'
 import { checkForm, emptyForm, type FormState, formAlert, formFault, refusalSentence } from './form.ts'
-import { form } from './html/fields.ts'
-import { newAccountFields } from './html/new-account.ts'
-import type { FormFields, Page, PageAnswer, PageRequest } from './page.ts'
-import { homePage, signIn } from './visits.ts'
+import { form, newAccountFields } from './html/fields.ts'
+import { type FormFields, homePage, type Page, type PageAnswer, type PageRequest, signIn } from './page.ts'
 
 export function signUpPage(service: AccountService): Page {
   const { accounts, settings } = service

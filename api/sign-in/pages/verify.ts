@@ -6,8 +6,7 @@ import { limit, mailRequestLimit, redeemLimit } from '../../accounts/limits.ts'
 import { EmailVerificationRequest, TokenVerificationRequest } from '../../accounts/schemas.ts'
 import { html } from '../../http/html.ts'
 import { checkForm, emptyForm, type FormState, formAlert, refusalSentence } from './form.ts'
-import { field, form, notice } from './html/fields.ts'
-import { mailSentence } from './html/mail-sentence.ts'
+import { field, form, mailSentence, notice } from './html/fields.ts'
 import type { FormFields, Page, PageAnswer, PageRequest } from './page.ts'
 
 export function verifyPage(service: AccountService): Page {

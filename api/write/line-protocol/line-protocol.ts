@@ -1,11 +1,11 @@
 /** Registers the paths of InfluxDB by which its clients write readings. */
 
 import type { FastifyError } from 'fastify'
-import type { AuthRateLimit } from '../../../auth/auth-rate-limit.ts'
 import type { Devices } from '../../../auth/devices/devices.ts'
 import type { Keys } from '../../../auth/keys/keys.ts'
-import type { BulkFields } from '../../../auth/metrics/bulk-fields.ts'
+import type { BulkFields } from '../../../auth/metrics/device-fields.ts'
 import { isPassing } from '../../../auth/passing-errors.ts'
+import type { AuthRateLimit } from '../../../auth/rate-limits.ts'
 import type { Writers } from '../../../auth/writers.ts'
 import type { EntityMetric } from '../../../ingest/formats/line-protocol-entities.ts'
 import type { LineNames } from '../../../ingest/formats/line-protocol-names.ts'

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { StationDetails } from '../../../auth/stations/station-details.ts'
+import { StationDetails } from '../../../auth/stations/station.ts'
 import { type AdminClient, refusal } from '../../admin-client.ts'
 import type { DemoState } from '../state.ts'
 import { type AirStation, airStations } from './stations.ts'

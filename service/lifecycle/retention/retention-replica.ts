@@ -3,7 +3,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Lease } from '../../../auth/nodes/lease.ts'
+import { Lease } from '../../../auth/nodes/leadership.ts'
 import type { Questdb } from '../../../store/questdb/questdb.ts'
 import type { QuestdbReplica } from '../../../store/questdb/questdb-replicas.ts'
 import type { Exec } from '../../../store/questdb/until-applied.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { sweepStatements } from '../../../auth/accounts/accounts.ts'
-import { grantsMax } from '../../../auth/grants/grant-limits.ts'
+import { grantsMax } from '../../../auth/grants/grant.ts'
 import { digestOf, isKeyText } from '../../../auth/keys/key-text.ts'
 import { digestOfKey } from '../../../auth/rate-limits.ts'
 import { type AccountsUnderTest, publicUrl, startAccounts } from '../../support/accounts.ts'

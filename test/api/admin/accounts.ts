@@ -1,7 +1,7 @@
 /** Accounts, keys and tenants by the admin API: whole responses, permissions, and effects before the response. */
 
 import t from 'tap'
-import type { AddedKey, AdminKeyPage } from '../../../api/admin/key-answers.ts'
+import type { AddedKey, AdminKeyPage } from '../../../api/admin/answers.ts'
 import { goodPassword } from '../../support/accounts.ts'
 import { at, invalidBody, isoTime, problem, startAdmin } from '../../support/admin.ts'
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { metaOf } from '../../../api/air-quality/query/envelope.ts'
 import { readListQuery } from '../../../api/air-quality/query/list-query.ts'
-import { cutPage } from '../../../api/air-quality/query/paging.ts'
+import { cutPage, metaOf } from '../../../api/air-quality/query/paging.ts'
 import { readTimeText } from '../../../ingest/formats/time-text.ts'
 import { operators } from '../../../query/conditions/condition.ts'
 

@@ -3,7 +3,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { fastify } from 'fastify'
 import t from 'tap'
-import { importPointsGroup } from '../../../api/admin/import-points.ts'
+import { importPointsGroup } from '../../../api/admin/imports.ts'
 import { createOpenApi, type Parameter, type PublishedOperation } from '../../../api/docs/contract.ts'
 import { publishOperations } from '../../../api/docs/published-operations.ts'
 import type { AuditEntry } from '../../../auth/audit.ts'

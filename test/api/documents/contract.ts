@@ -19,7 +19,7 @@ import {
   DetailParameters,
   StatsParameters,
 } from '../../../api/read/analysis-parameters.ts'
-import { eventsSubject, subscriptionIn } from '../../../api/read/events/event-parameters.ts'
+import { eventsSubject, subscriptionIn } from '../../../api/read/events/events.ts'
 import { FleetQuery } from '../../../api/read/fleet/fleet-parameters.ts'
 import { privateReads } from '../../../api/read/read-access.ts'
 import type { Subject } from '../../../api/read/read-subjects.ts'
@@ -28,7 +28,7 @@ import { readHours } from '../../../api/read/reads.ts'
 import { DeviceChangeRequest, DeviceRequest, nameFault } from '../../../auth/devices/device.ts'
 import { namePattern, tagPattern } from '../../../auth/devices/name-pattern.ts'
 import { tagFault } from '../../../auth/devices/tag.ts'
-import { StationRequest } from '../../../auth/stations/station-details.ts'
+import { StationRequest } from '../../../auth/stations/station.ts'
 import { NewTenant } from '../../../auth/tenants/tenant.ts'
 import { readTimeText } from '../../../ingest/formats/time-text.ts'
 import { createReadingCheck, defaultRanges } from '../../../ingest/reading.ts'

@@ -4,10 +4,9 @@ import { STATUS_CODES } from 'node:http'
 import { type FastifyReply, fastify } from 'fastify'
 import { test } from 'tap'
 import { errors as accountErrors } from '../../../api/accounts/kit/errors.ts'
-import { adminErrors } from '../../../api/admin/errors.ts'
-import { sendProblem } from '../../../api/admin/problem.ts'
+import { adminErrors, sendProblem } from '../../../api/admin/problem.ts'
 import { airQualityErrors, sendError as sendAirQualityError } from '../../../api/air-quality/errors.ts'
-import { contentFileErrors, errorAnswer } from '../../../api/content-files/errors.ts'
+import { contentFileErrors, errorAnswer } from '../../../api/content-files/answer.ts'
 import {
   commonErrors,
   type ErrorEntry,

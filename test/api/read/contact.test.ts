@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { contactGroup } from '../../../api/read/contact.ts'
-import type { DeviceContact } from '../../../api/read/contact-shape.ts'
+import type { DeviceContact } from '../../../api/read/shapes.ts'
 import { createRejections } from '../../../ingest/rejections/rejections.ts'
 import { liveStates } from '../../../query/live/live-state.ts'
 import { unknownSender } from '../../../store/limits/networks.ts'

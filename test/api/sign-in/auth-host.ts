@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { hostErrors } from '../../../api/sign-in/auth-host/host-errors.ts'
+import { hostErrors } from '../../../api/sign-in/auth-host/auth-js.ts'
 import { goodPassword, publicUrl, sessionSecret, startAccounts } from '../../support/accounts.ts'
 import { authJs } from '../../support/auth-js.ts'
 import { openPages, sameOrigin, type Visited, type VisitOptions } from '../../support/pages.ts'

@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createFormTokens } from '../../../api/sign-in/pages/device.ts'
-import { parseForm } from '../../../api/sign-in/pages/form-body.ts'
-import { returnAddress } from '../../../api/sign-in/pages/visits.ts'
-import type { SignedIn } from '../../../auth/sessions/session-claims.ts'
+import { parseForm } from '../../../api/sign-in/pages/form.ts'
+import { returnAddress } from '../../../api/sign-in/pages/page.ts'
+import type { SignedIn } from '../../../auth/sessions/session-codec.ts'
 
 const type = 'application/x-www-form-urlencoded'
 const parse = (text: string, contentType = type) => parseForm(Buffer.from(text), contentType)

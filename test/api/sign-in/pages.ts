@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { copyScript } from '../../../api/sign-in/pages/html/copy-script.ts'
+import { copyScript } from '../../../api/sign-in/pages/html/layout.ts'
 import { goodPassword, publicUrl, startAccounts } from '../../support/accounts.ts'
 import { type HtmlElement, readHtml } from '../../support/html-document.ts'
 import { openPages, sameOrigin, type Visited } from '../../support/pages.ts'

@@ -2,9 +2,8 @@
 
 import { inNewTransaction } from '../../../auth/accounts/account-parts.ts'
 import { administerAccount } from '../../../auth/accounts/administration.ts'
-import { insertAccount } from '../../../auth/accounts/insert-account.ts'
-import { changePreferences } from '../../../auth/accounts/preferences.ts'
-import { changeProfile, deleteAccount } from '../../../auth/accounts/profile.ts'
+import { changePreferences, changeProfile, deleteAccount } from '../../../auth/accounts/profile.ts'
+import { insertAccount } from '../../../auth/accounts/registration.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { NewMetric } from '../../../store/metrics/metric.ts'
 import type { Registries } from '../../support/registries.ts'

@@ -37,14 +37,14 @@ const buildsOfOne: BrokenBuild[] = [
   },
   {
     name: 'a node lets in without a lease',
-    file: 'auth/nodes/lease.ts',
+    file: 'auth/nodes/leadership.ts',
     from: 'return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())',
     to: 'return this.#lengthMs',
     cycle: runFault('api frozen, passwords changed'),
   },
   {
     name: 'a change is answered before the other node has it',
-    file: 'auth/nodes/barrier.ts',
+    file: 'auth/nodes/nodes.ts',
     from: 'if (behind.count === 0 && sizeMs <= steppedMs + stepSlackMs) return',
     to: 'return',
     cycle: runFault('api cut from PostgreSQL, passwords changed'),

@@ -1,7 +1,7 @@
 /** The API keys of people, and the partners whose users sign in by tokens. */
 
 import { useState } from 'preact/hooks'
-import type { AdminKeyPage } from '../../../api/admin/key-answers.ts'
+import type { AdminKeyPage } from '../../../api/admin/answers.ts'
 import type { IssuedSecret, TenantDetails, TenantPage } from '../../../auth/tenants/tenant.ts'
 import { addressOf } from '../../client/address.ts'
 import { AddForm, type FormField } from '../../parts/add-form.tsx'

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { DecoderDetails, RecentMessagePage, TriedDecoder } from '../../../api/admin/decoder-answers.ts'
+import type { DecoderDetails, RecentMessagePage, TriedDecoder } from '../../../api/admin/answers.ts'
 import { addressOf } from '../../client/address.ts'
 import { type PlaceError, sendChange } from '../../client/send-change.ts'
 import { useResource, useRested } from '../../client/use-resource.ts'

@@ -1,6 +1,6 @@
 /** The fields of a decoder as a person edits them, and its declaration. */
 
-import type { DecoderDetails, NewDecoder } from '../../../api/admin/decoder-answers.ts'
+import type { DecoderDetails, NewDecoder } from '../../../api/admin/answers.ts'
 import type { PlaceError } from '../../client/send-change.ts'
 
 export interface RuleForm {

@@ -1,7 +1,7 @@
 /** Decoders that people write for sensors in formats of their own: add, edit, remove. */
 
 import { useState } from 'preact/hooks'
-import type { DecoderDetails, DecoderPage } from '../../../api/admin/decoder-answers.ts'
+import type { DecoderDetails, DecoderPage } from '../../../api/admin/answers.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { Help, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'

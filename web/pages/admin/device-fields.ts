@@ -1,7 +1,6 @@
 /** The fields of a device in forms and in lists as CSV. */
 
-import type { DeviceSetting } from '../../../auth/devices/device.ts'
-import type { BatteryType, Profile } from '../../../auth/devices/device-profile.ts'
+import type { BatteryType, DeviceSetting, Profile } from '../../../auth/devices/device.ts'
 
 const profileTexts = {
   none: 'None',

@@ -1,6 +1,6 @@
 /** The forms of the registry of devices: a new one, a list of many, and changes of one. */
 
-import type { ListedDevice } from '../../../api/admin/device-page-answer.ts'
+import type { ListedDevice } from '../../../api/admin/answers.ts'
 import type { IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'

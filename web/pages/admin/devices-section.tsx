@@ -1,7 +1,7 @@
 /** The registry of devices as a table: add, change, switch, new passwords, removal, changes of many, and a list of many. */
 
 import { useEffect, useState } from 'preact/hooks'
-import type { AdminDevicePage, ListedDevice } from '../../../api/admin/device-page-answer.ts'
+import type { AdminDevicePage, ListedDevice } from '../../../api/admin/answers.ts'
 import type { Status } from '../../../api/admin/status-answer.ts'
 import type { Rotated } from '../../../auth/devices/device.ts'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'

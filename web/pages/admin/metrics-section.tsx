@@ -2,8 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { countText } from '../../../analytics/findings/value-words.ts'
-import type { MetricCatalogue } from '../../../api/admin/metric-answers.ts'
-import type { MetricDetails, MetricPage } from '../../../auth/metrics/metric-page.ts'
+import type { MetricCatalogue } from '../../../api/admin/answers.ts'
+import type { MetricDetails, MetricPage } from '../../../auth/metrics/metric-list.ts'
 import type { MetricKind } from '../../../store/metrics/metric.ts'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'

@@ -2,8 +2,15 @@
 
 import { useState } from 'preact/hooks'
 import { countText } from '../../../analytics/findings/value-words.ts'
-import type { DamagedLetter, DeadLetter, DeadLetterPage, Replayed } from '../../../api/admin/dead-letter-answers.ts'
-import type { Rejection, RejectionPage, UnknownDevicePage } from '../../../api/admin/rejection-answers.ts'
+import type {
+  DamagedLetter,
+  DeadLetter,
+  DeadLetterPage,
+  Rejection,
+  RejectionPage,
+  Replayed,
+  UnknownDevicePage,
+} from '../../../api/admin/answers.ts'
 import type { IssuedPassword } from '../../../auth/devices/device.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { FilterField } from '../../parts/fields.tsx'

@@ -1,7 +1,7 @@
 /** The service's own metrics over time: charts and their table. Loaded when they are first shown, as uPlot comes along. */
 
 import { useMemo } from 'preact/hooks'
-import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
+import type { StatusHistory } from '../../../api/admin/answers.ts'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'

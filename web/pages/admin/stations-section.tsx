@@ -1,6 +1,6 @@
 /** The stations of the air-quality network: add, private or public, removal. */
 
-import type { StationDetails, StationPage } from '../../../auth/stations/station-details.ts'
+import type { StationDetails, StationPage } from '../../../auth/stations/station.ts'
 import { addressOf } from '../../client/address.ts'
 import { stationPath } from '../../client/routes.ts'
 import { useIsOperator } from '../../client/session.ts'

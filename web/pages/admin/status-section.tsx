@@ -2,8 +2,8 @@
 
 import { useRef } from 'preact/hooks'
 import { inOneUnit } from '../../../analytics/findings/value-words.ts'
+import type { StatusHistory } from '../../../api/admin/answers.ts'
 import type { Status } from '../../../api/admin/status-answer.ts'
-import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
 import { type ShownRange, useRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'

@@ -1,6 +1,6 @@
 /** Recent messages with the readings that a decoder finds in them. */
 
-import type { TriedDecoder } from '../../../api/admin/decoder-answers.ts'
+import type { TriedDecoder } from '../../../api/admin/answers.ts'
 import { Moment } from '../../parts/moment.tsx'
 
 type Message = TriedDecoder['messages'][number]

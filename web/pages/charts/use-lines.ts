@@ -1,7 +1,7 @@
 /** The values of the chosen lines over a range: the metrics of each device, then its means by steps. */
 
 import { useRef } from 'preact/hooks'
-import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { RangeReadings } from '../../../api/read/shapes.ts'
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { type AnnotationsOf, useAnnotationsOf } from '../../charts/annotations.tsx'
 import { stepOf, type TimeWindow } from '../../charts/range.ts'

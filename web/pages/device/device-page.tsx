@@ -1,7 +1,7 @@
 /** One device. */
 
 import { useMemo } from 'preact/hooks'
-import type { PublicDevice } from '../../../api/read/device-shape.ts'
+import type { PublicDevice } from '../../../api/read/shapes.ts'
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'

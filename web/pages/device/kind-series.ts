@@ -1,6 +1,6 @@
 /** Directions and amounts over a range: increases of counters, sums of rates. */
 
-import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { RangeReadings } from '../../../api/read/shapes.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { Stretch } from '../../charts/panel.ts'
 import { dayMs, type Zone } from '../../text/zone.ts'

@@ -1,6 +1,6 @@
 /** Puts the series of a range together from the answers that its plan has asked for. */
 
-import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { RangeReadings } from '../../../api/read/shapes.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { Stretch } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'

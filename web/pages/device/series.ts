@@ -1,6 +1,6 @@
 /** Series of a device for charts over a range: their types, gauges, the points of a day, and suspect readings. */
 
-import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { RangeReadings } from '../../../api/read/shapes.ts'
 import type { ReadingEvent } from '../../../query/live/events/event-shape.ts'
 import type { Stretch } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'

@@ -1,6 +1,6 @@
 /** States over a range: a timeline of the last day and of short ranges, and of longer ones the shares of hours and days. */
 
-import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { RangeReadings } from '../../../api/read/shapes.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { Stretch } from '../../charts/panel.ts'
 import type { Zone } from '../../text/zone.ts'

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { countText } from '../../../analytics/findings/value-words.ts'
-import type { Attempt, DeviceContact } from '../../../api/read/contact-shape.ts'
+import type { Attempt, DeviceContact } from '../../../api/read/shapes.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { lastValue } from '../../client/resource-state.ts'

@@ -1,9 +1,10 @@
-/** Renders fields of forms, each with its label, hint and error. */
+/** Fields, links and sentences that several forms share. */
 
+import type { AccountService } from '../../../accounts/account-service.ts'
 import { type Html, html } from '../../../http/html.ts'
 import { emptyForm, type FormState } from '../form.ts'
 
-export interface Field {
+interface Field {
   name: string
   label: string
   type?: 'text' | 'email' | 'password' | 'number'
@@ -62,7 +63,7 @@ function labelOf({ label, unit, isOptional = false }: Field): string {
 
 const hasFaults = ({ faults }: FormState): boolean => Object.keys(faults).length > 0
 
-export interface FormMarkup {
+interface FormMarkup {
   name: string
   action: string
   state: FormState
@@ -112,4 +113,33 @@ export function section(id: string, title: string, content: Html): Html {
 <h2 id="${id}-title">${title}</h2>
 ${content}</section>
 `
+}
+
+const whereText =
+  'This service has no mail server (the setting SMTP_URL), so the mail is a file in the folder mail of its data directory.'
+
+export function mailSentence(text: string, { sendsMail }: Pick<AccountService['settings'], 'sendsMail'>): string {
+  return sendsMail ? text : `${text} ${whereText}`
+}
+
+export const passwordHint = 'At least 8 characters; a few words that do not belong together are good.'
+
+export function newAccountFields(form: string, state: FormState, { isEmailFixed = false } = {}): Html[] {
+  return [
+    field(form, state, { name: 'name', label: 'Name', autocomplete: 'name', isOptional: true, isFirst: true }),
+    field(form, state, {
+      name: 'email',
+      label: 'E-mail address',
+      type: 'email',
+      autocomplete: 'username',
+      isFixed: isEmailFixed,
+    }),
+    field(form, state, {
+      name: 'password',
+      label: 'Password',
+      type: 'password',
+      autocomplete: 'new-password',
+      hint: passwordHint,
+    }),
+  ]
 }

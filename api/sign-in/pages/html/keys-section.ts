@@ -7,8 +7,8 @@ import { scopesOf } from '../../../../auth/policy.ts'
 import { createTimes, type Times } from '../../../../web/theme/times.ts'
 import { type Html, html } from '../../../http/html.ts'
 import type { AccountView } from './account-model.ts'
-import { copyButton } from './copy-script.ts'
 import { alert, field, form, formState, section } from './fields.ts'
+import { copyButton } from './layout.ts'
 
 /** The key is shown only here. */
 export function newKeyNotice({ name, text }: NewKey): Html {

@@ -1,7 +1,18 @@
-/** Declares the answer of `GET /api/device/<name>/contact`. */
+/** Shapes of answers: a device, its contact, and readings of a range. */
 
 import { z } from 'zod'
+import { Device } from '../../auth/devices/device.ts'
 import { rejectionWays } from '../../ingest/rejections/rejection.ts'
+
+export const PublicDevice = Device.pick({
+  location_short: true,
+  location_desc: true,
+  log_switch: true,
+  battery: true,
+})
+  .extend({ tags: z.array(z.string()).exactOptional().meta({ description: 'Only where it has any.' }) })
+  .strict()
+export type PublicDevice = z.infer<typeof PublicDevice>
 
 const Attempt = z.strictObject({
   at: z.iso.datetime().meta({ description: 'The latest time.' }),
@@ -39,3 +50,11 @@ export const DeviceContact = z.strictObject({
     .meta({ description: "For the device's owner and administrators; null for other readers." }),
 })
 export type DeviceContact = z.infer<typeof DeviceContact>
+
+export const RangeReadings = z
+  .array(z.object({ ts: z.int().meta({ description: 'Milliseconds since 1970' }) }).catchall(z.number()))
+  .meta({
+    id: 'RangeReadings',
+    description: 'Missing values are left out. With step, each metric has four figures.',
+  })
+export type RangeReadings = z.infer<typeof RangeReadings>
