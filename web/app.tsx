@@ -58,6 +58,7 @@ export function App() {
 /** Two devices are two pages, as are two stations. The page itself handles the rest after `/admin/`. */
 function keyOf(route: Route): string {
   if (route.page === 'station') return `station ${route.sn}`
+  if (route.page === 'dashboard') return `dashboard ${route.id}`
   return route.page === 'device' ? `device ${route.name}` : route.page
 }
 

@@ -10,6 +10,7 @@ export const pages = {
   station: lazy('page', () => import('./pages/station/station-page.tsx').then(module => module.StationPage)),
   compare: lazy('page', () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage)),
   charts: lazy('page', () => import('./pages/charts/charts-page.tsx').then(module => module.ChartsPage)),
+  dashboard: lazy('page', () => import('./pages/dashboard/dashboard-page.tsx').then(module => module.DashboardPage)),
   alerts: lazy('page', () => import('./pages/alerts/alerts-page.tsx').then(module => module.AlertsPage)),
   admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
 } satisfies Record<Route['page'], ComponentType<never>>

@@ -52,6 +52,7 @@ const addresses = [
   '/',
   '/compare',
   '/charts',
+  '/dashboard/:id',
   '/admin',
   '/admin/*',
   '/alerts',

@@ -114,7 +114,7 @@ onPhone('of more devices than fit, pages turn by the keys', async page => {
 
 onDesk('a wall reports a view of another page and an ended link', async page => {
   await openWall(page, '/compare?a=porch&b=roof')
-  await page.getByText('A wall shows views of the fleet and of charts').waitFor()
+  await page.getByText('A wall shows the fleet, charts and dashboards').waitFor()
   await page.route('**/v1/auth/shared-view', route => route.fulfill({ status: 401, json: { detail: 'no' } }))
   await page.reload()
   await page.getByRole('alert').getByText('The link of this view has ended').waitFor()

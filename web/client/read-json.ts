@@ -34,8 +34,32 @@ const timeoutMsUsual = 15_000
 /** The longest `Retry-After` that is obeyed. */
 const retryAfterSecondsMax = 600
 
+let readsMax = Number.POSITIVE_INFINITY
+let readsRunning = 0
+const waiting: (() => void)[] = []
+
+/** Further reads of the page wait for one to end. Returns a function that ends this. */
+export function limitReads(count: number): () => void {
+  readsMax = count
+  return () => {
+    readsMax = Number.POSITIVE_INFINITY
+    for (const go of waiting.splice(0)) go()
+  }
+}
+
 /** Throws only when `signal` is aborted. The shape of the answer is the service's promise. It is not checked here. */
 export async function readJson<T>(url: string, options: ReadOptions = {}): Promise<Outcome<T>> {
+  if (readsRunning >= readsMax) await new Promise<void>(resolve => waiting.push(resolve))
+  readsRunning++
+  try {
+    return await readNow<T>(url, options)
+  } finally {
+    readsRunning--
+    if (readsRunning < readsMax) waiting.shift()?.()
+  }
+}
+
+async function readNow<T>(url: string, options: ReadOptions): Promise<Outcome<T>> {
   const { etag, signal, timeoutMs = timeoutMsUsual, request = fetch } = options
   const timeout = AbortSignal.timeout(timeoutMs)
   try {

@@ -22,8 +22,45 @@ export interface ResourceOptions<T> {
   read?: (url: string, options: ReadOptions) => Promise<Outcome<T>>
 }
 
-/** Reads `url` at once; `addressOf` makes one of a path. Close it. */
-export function openResource<T>(url: string, { everyMs, read = readJson<T> }: ResourceOptions<T> = {}): Resource<T> {
+interface Shared {
+  readonly resource: Resource<unknown>
+  users: number
+}
+
+const opened = new Map<string, Map<unknown, Shared>>()
+
+/**
+ * Reads `url` at once; `addressOf` makes one of a path. Close it. Parts of a page that need the same answer share its
+ * reads.
+ */
+export function openResource<T>(url: string, { everyMs, read = readJson }: ResourceOptions<T> = {}): Resource<T> {
+  const key = `${everyMs} ${url}`
+  const ofKey = opened.get(key) ?? new Map<unknown, Shared>()
+  opened.set(key, ofKey)
+  const known = ofKey.get(read)
+  const shared = known ?? { resource: openAlone(url, everyMs, read), users: 0 }
+  ofKey.set(read, shared)
+  shared.users++
+  // A part that is shown later expects a new answer where none is polled.
+  if (known !== undefined && everyMs === undefined) void shared.resource.refresh()
+  let isOpen = true
+  return {
+    ...(shared.resource as Resource<T>),
+    close() {
+      if (!isOpen) return
+      isOpen = false
+      shared.users--
+      if (shared.users > 0) return
+      shared.resource.close()
+      ofKey.delete(read)
+      if (ofKey.size === 0) opened.delete(key)
+    },
+  }
+}
+
+type Read<T> = NonNullable<ResourceOptions<T>['read']>
+
+function openAlone<T>(url: string, everyMs: number | undefined, read: Read<T>): Resource<T> {
   const state = signal<ResourceState<T>>({ kind: 'loading' })
   const closing = new AbortController()
   let etag: string | undefined

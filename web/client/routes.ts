@@ -6,6 +6,8 @@ export type Route =
   | { page: 'station'; sn: string }
   | { page: 'compare' }
   | { page: 'charts' }
+  /** `id`: the number of a saved view, or `new`. */
+  | { page: 'dashboard'; id: string }
   /** `rest`: the path after `/admin/` or `/alerts/`, which may be empty. */
   | { page: 'admin' | 'alerts'; rest: string }
 
@@ -17,9 +19,15 @@ export function routeOf(path: string): Route | undefined {
   if (rest.length === 0 && (first === 'compare' || first === 'charts')) return { page: first }
   // `/device` alone is the page on which a program is approved.
   const name = rest.length === 1 ? decoded(rest[0] ?? '') : undefined
-  if (name === undefined) return undefined
-  if (first === 'device') return { page: 'device', name }
-  return first === 'station' ? { page: 'station', sn: name } : undefined
+  return name === undefined ? undefined : routeOfOne(first, name)
+}
+
+const dashboardId = /^(?:new|[1-9]\d{0,9})$/
+
+function routeOfOne(first: string, name: string): Route | undefined {
+  if (first === 'dashboard') return dashboardId.test(name) ? { page: first, id: name } : undefined
+  if (first === 'device') return { page: first, name }
+  return first === 'station' ? { page: first, sn: name } : undefined
 }
 
 function decoded(text: string): string | undefined {

@@ -21,6 +21,11 @@ export function SavedViews({ address, onShown }: { address: string | undefined; 
   return (
     <>
       {notice}
+      <p>
+        <a class="button" href={addressOf('/dashboard/new')} onClick={onShown}>
+          New dashboard
+        </a>
+      </p>
       {address === undefined ? null : <SaveForm address={address} actions={actions} />}
       <FailureBanner state={state} timeText={createTimes('UTC').time} />
       {state.kind === 'loading' ? <Skeleton name="The list of views is loading" rows={3} /> : null}

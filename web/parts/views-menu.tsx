@@ -13,8 +13,9 @@ const SharePage = lazy('form for a link', () => import('./view-links.tsx').then(
 export function ViewsMenu() {
   const [open, setOpen] = useState<'share' | 'views'>()
   const address = shownAddress()
+  const page = routeOf(path.value)?.page
   // A link cannot show a station.
-  const canShare = address !== undefined && routeOf(path.value)?.page !== 'station'
+  const canShare = address !== undefined && page !== 'station'
   if (!isSignedIn.value) return null
   const close = () => setOpen(undefined)
   return (
@@ -28,7 +29,7 @@ export function ViewsMenu() {
       ) : null}
       {open === 'views' ? (
         <MenuDialog title="Saved views" onClose={close}>
-          {onShown => <SavedViews address={address} onShown={onShown} />}
+          {onShown => <SavedViews address={page === 'dashboard' ? undefined : address} onShown={onShown} />}
         </MenuDialog>
       ) : null}
     </>
@@ -37,8 +38,9 @@ export function ViewsMenu() {
 
 /** Path and query of the page; undefined where it shows no data of choice. */
 function shownAddress(): string | undefined {
-  const page = routeOf(path.value)?.page
-  if (page === undefined || page === 'admin' || page === 'alerts') return undefined
+  const route = routeOf(path.value)
+  if (route === undefined || route.page === 'admin' || route.page === 'alerts') return undefined
+  if (route.page === 'dashboard') return route.id === 'new' ? undefined : path.value
   const query = urlArguments.value.toString()
   return `${path.value}${query === '' ? '' : `?${query}`}`
 }

@@ -1,31 +1,25 @@
 /** A view that a link shows, without an account: the page alone, and nothing that leads elsewhere. */
 
 import './shared.css'
-import { type ComponentType, options } from 'preact'
+import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { SharedView } from '../../auth/views/link.ts'
 import { addressOf, path, showFixed } from '../client/address.ts'
+import { dropLinks } from '../client/drop-links.ts'
 import type { Failure } from '../client/read-json.ts'
 import { lastValue, type ResourceState, retryDelayMs } from '../client/resource-state.ts'
 import { routeOf } from '../client/routes.ts'
 import { type SharedFace, sharedViewPath } from '../client/shared-view.ts'
 import { useResource } from '../client/use-resource.ts'
 import { pages } from '../pages.ts'
-import { Banner, Skeleton } from '../parts/loading.tsx'
+import { Banner, lazy, Skeleton } from '../parts/loading.tsx'
 
 /** A link that has ended, or whose view is another one now, shows so after this time at the latest. */
 const everyMs = 60_000
 
-/** Links of the pages lead outside of the shared view: they stay as text. */
-function dropLinks(): void {
-  const before = options.vnode
-  options.vnode = node => {
-    if (node.type === 'a') Reflect.deleteProperty(node.props as object, 'href')
-    before?.(node)
-  }
-}
-
 dropLinks()
+
+const Dashboard = lazy('dashboard', () => import('../pages/dashboard/dashboard.tsx').then(module => module.Dashboard))
 
 export function SharedApp({ face }: { face: SharedFace }) {
   const state = useResource<SharedView>(addressOf(sharedViewPath), { everyMs })
@@ -52,6 +46,14 @@ function Shown({ state }: { state: ResourceState<SharedView> }) {
   if (state.kind === 'failed') return <NotShown failure={state.failure} />
   const route = routeOf(path.value)
   if (route === undefined) return null
+  if (state.value.panels) {
+    return (
+      <>
+        <h1 class="unseen">{state.value.name}</h1>
+        <Dashboard panels={state.value.panels} />
+      </>
+    )
+  }
   const Page = pages[route.page] as ComponentType<typeof route>
   return <Page key={state.value.address} {...route} />
 }

@@ -21,6 +21,7 @@ import { WallFrame, wallFailure } from './wall-frame.tsx'
 const everyMs = 60_000
 
 const WallCharts = lazy('chart', () => import('./wall-charts.tsx').then(module => module.WallCharts))
+const WallDashboard = lazy('dashboard', () => import('./wall-dashboard.tsx').then(module => module.WallDashboard))
 const source = wallSource()
 
 export function WallApp() {
@@ -46,10 +47,11 @@ function Shown({ state }: { state: ResourceState<WallView> }) {
   if (page === undefined) return null
   if (page === 'fleet') return <WallFleet name={view.name} />
   if (page === 'charts') return <WallCharts name={view.name} />
+  if (view.panels) return <WallDashboard name={view.name} panels={view.panels} state={state} />
   return (
     <main id="main">
       <h1>{view.name}</h1>
-      <p class="none-here">A wall shows views of the fleet and of charts, and this is another one.</p>
+      <p class="none-here">A wall shows the fleet, charts and dashboards, and this is another one.</p>
     </main>
   )
 }
@@ -98,7 +100,7 @@ function keepAwake(): () => void {
   }
 }
 
-type WallView = Pick<SharedView, 'name' | 'address'>
+type WallView = Pick<SharedView, 'name' | 'address' | 'panels'>
 
 interface WallSource {
   url: string

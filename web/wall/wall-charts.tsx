@@ -2,19 +2,17 @@
 
 import { useMemo } from 'preact/hooks'
 import { countText } from '../../analytics/findings/value-words.ts'
-import type { Fleet } from '../../query/live/fleet-shape.ts'
 import { withAnnotations } from '../charts/annotation-marks.ts'
 import { AnnotationText } from '../charts/annotations.tsx'
 import { ChartStack } from '../charts/chart-stack.tsx'
 import { LineKey } from '../charts/panel-values.tsx'
 import { useRange } from '../charts/use-range.ts'
-import { addressOf, urlArguments } from '../client/address.ts'
+import { urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
-import { lastValue } from '../client/resource-state.ts'
 import { useSize } from '../client/screen.ts'
-import { useResource } from '../client/use-resource.ts'
+import { useServiceZone } from '../client/use-service-zone.ts'
 import { type ChosenLine, chartPresets, chosenLines, lineText } from '../pages/charts/chosen-lines.ts'
-import { type DrawnLine, linePanels, looksOf } from '../pages/charts/line-panels.ts'
+import { type DrawnLine, linePanels, looksOf, sharedHeight } from '../pages/charts/line-panels.ts'
 import { type LineAnnotations, type UsedLines, useLineAnnotations, useLines } from '../pages/charts/use-lines.ts'
 import { Skeleton } from '../parts/loading.tsx'
 import { StateBadge } from '../parts/marks.tsx'
@@ -26,17 +24,15 @@ import { createTimes, type Times } from '../theme/times.ts'
 import { WallFrame, wallScale } from './wall-frame.tsx'
 
 const everyMs = 10_000
-/** Pixels between two panels and above the first one, at a scale of 1. */
-const aroundPanel = 34
 
 export function WallCharts({ name }: { name: string }) {
   const lines = chosenLines(urlArguments.value)
   const looks = looksOf(lines)
   const shown = useRange(chartPresets)
   const used = useLines(lines, shown.window, everyMs)
-  const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1'), { everyMs: 600_000 }))
+  const timeZone = useServiceZone()
   const annotations = useLineAnnotations(used.drawn, shown.window)
-  const clock = shownZone(fleet?.time_zone ?? 'UTC')
+  const clock = shownZone(timeZone ?? 'UTC')
   const times = createTimes(clock)
   const zone = createZone(clock)
   return (
@@ -50,7 +46,7 @@ export function WallCharts({ name }: { name: string }) {
       {used.drawn.length === 0 && !used.isLoading ? (
         <p class="none-here">There are no readings in this range.</p>
       ) : null}
-      {used.drawn.length === 0 || fleet === undefined ? null : (
+      {used.drawn.length === 0 || timeZone === undefined ? null : (
         <Chart {...{ used, shown, zone, times }} written={annotations.shown} />
       )}
       <WallAnnotations {...{ annotations, times }} />
@@ -103,7 +99,7 @@ function Chart({ used: { drawn, stepMs }, written, shown: { window, nowMs }, zon
       stepMs,
     )
     const annotated = made.map(panel => withAnnotations(panel, written))
-    return sharing(annotated, size.height, scale)
+    return sharedHeight(annotated, size.height, scale)
   }, [drawn, stepMs, written, size.height, scale])
   return (
     <div class="wall-chart" ref={place} style={{ '--wall-scale': scale }}>
@@ -118,15 +114,6 @@ function Chart({ used: { drawn, stepMs }, written, shown: { window, nowMs }, zon
       )}
     </div>
   )
-}
-
-const heightMin = 100
-
-/** Panels share the height in proportion. */
-function sharing(panels: ReturnType<typeof linePanels>, heightPx: number, scale: number) {
-  const free = heightPx - (panels.length + 1) * aroundPanel * scale - 28 * scale
-  const sum = panels.reduce((total, { height }) => total + height, 0)
-  return panels.map(panel => ({ ...panel, height: Math.max(heightMin, Math.floor((free * panel.height) / sum)) }))
 }
 
 const shownMax = 3

@@ -125,7 +125,7 @@ interface Turning {
   isPaused: boolean
 }
 
-function useTurning(pages: number): Turning {
+export function useTurning(pages: number): Turning {
   const [turned, setTurned] = useState(0)
   const [isPaused, setPaused] = useState(false)
   useEffect(() => {

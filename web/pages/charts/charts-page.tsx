@@ -2,7 +2,7 @@
 
 import './charts-page.css'
 import { useId, useMemo, useState } from 'preact/hooks'
-import type { Fleet, LatestOfDevice } from '../../../query/live/fleet-shape.ts'
+import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
 import { annotationTable } from '../../charts/annotation-marks.ts'
 import { AnnotationText, LeftOutAnnotations } from '../../charts/annotations.tsx'
 import { ChartStack } from '../../charts/chart-stack.tsx'
@@ -11,10 +11,10 @@ import { RangeControls } from '../../charts/range-controls.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { type ShownRange, useRange } from '../../charts/use-range.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
-import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useTitle } from '../../client/tab.ts'
 import { useResource } from '../../client/use-resource.ts'
+import { useServiceZone } from '../../client/use-service-zone.ts'
 import { DeviceField } from '../../parts/fields.tsx'
 import { PageFailure, Skeleton } from '../../parts/loading.tsx'
 import { RowButton } from '../../parts/record.tsx'
@@ -32,7 +32,7 @@ export function ChartsPage() {
   const lines = chosenLines(fields)
   const shown = useRange(chartPresets)
   const used = useLines(lines, shown.window)
-  const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1')))
+  const timeZone = useServiceZone()
   const isTooMany = new Set(fields.getAll('line')).size > linesMax
   return (
     <>
@@ -47,7 +47,7 @@ export function ChartsPage() {
       {isTooMany ? <p class="none-here">Only the first {linesMax} lines of the address are shown.</p> : null}
       <Lines lines={lines} used={used} />
       {lines.length === 0 ? <p class="none-here">Choose a device and one of its metrics.</p> : null}
-      {fleet === undefined || lines.length === 0 ? null : <Shown {...{ used, shown }} timeZone={fleet.time_zone} />}
+      {timeZone === undefined || lines.length === 0 ? null : <Shown {...{ used, shown, timeZone }} />}
     </>
   )
 }

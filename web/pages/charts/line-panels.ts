@@ -102,6 +102,18 @@ function readoutOf(line: DrawnLine, reachMs: number): Readout {
   }
 }
 
+/** Pixels between two panels and above the first one, and of the times below, at a scale of 1. */
+const aroundPanel = 34
+const belowPanels = 28
+const heightMin = 100
+
+/** Panels share the height in proportion. */
+export function sharedHeight(panels: readonly Panel[], heightPx: number, scale: number): Panel[] {
+  const free = heightPx - (panels.length + 1) * aroundPanel * scale - belowPanels * scale
+  const sum = panels.reduce((total, { height }) => total + height, 0)
+  return panels.map(panel => ({ ...panel, height: Math.max(heightMin, Math.floor((free * panel.height) / sum)) }))
+}
+
 export function lineTable(lines: readonly DrawnLine[], { fromMs, toMs }: TimeWindow, times: Times): TwinTable {
   const columns = lines.map(line => {
     const { unit, decimals } = line.quantity

@@ -154,7 +154,10 @@ function keyOf(tag: string): string {
 /** The service takes no more. */
 const searchCharactersMax = 128
 
-export function mapArguments({ search, states }: FleetView, tags: readonly string[]): string {
+export function mapArguments(
+  { search, states }: Pick<FleetView, 'search' | 'states'>,
+  tags: readonly string[],
+): string {
   const text = [...search.trim()].slice(0, searchCharactersMax).join('')
   const q = text === '' ? '' : `&q=${encodeURIComponent(text)}`
   return `${q}${states.length === 0 ? '' : `&state=${states.join()}`}${tagArguments(tags)}`

@@ -88,6 +88,7 @@ interface FleetFindingsProps extends Omit<InsightsProps, 'state'> {
 
 function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) {
   const { findings, findings_total, generated_at, gauges_left_out } = answer
+  const id = useId()
   if (findings.length === 0) return null
   const words = pageWords(quantities, times, generated_at)
   const others = findings_total - findings.length
@@ -101,8 +102,8 @@ function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) 
     </li>
   ))
   return (
-    <section class="lines" aria-labelledby="fleet-findings">
-      <h2 id="fleet-findings" class="unseen">
+    <section class="lines" aria-labelledby={id}>
+      <h2 id={id} class="unseen">
         Findings
       </h2>
       <ul>{lines.slice(0, entriesShort)}</ul>
