@@ -722,6 +722,7 @@ export const fieldMeanings: Readonly<Record<string, string>> = {
   pressure_unit: 'Unit of pressures; null for the default.',
   speed_unit: 'Unit of speeds; null for the default.',
   address: 'Address of the page, with its parameters.',
+  panels: 'Panels of a dashboard; null for another page.',
   view_id: 'Id of the saved view.',
   entries: 'Entries of the page, newest first.',
   actor: 'Account, key or program that did it.',
