@@ -1,4 +1,4 @@
-/** Ways by which readings arrive: their names, and commands and programs that send a reading. */
+/** Ways by which readings arrive: their names, and commands and programs that send a reading of a device. */
 
 import type { Attempt } from '../../api/read/shapes.ts'
 import type { IssuedPassword } from '../../auth/devices/device.ts'
@@ -12,13 +12,6 @@ export const wayNames: Readonly<Record<Attempt['way'], string>> = {
   import: 'Import of readings',
   import_points: 'Import of points',
   air_quality: 'Air quality',
-}
-
-export const firstReading = {
-  add: 'npx barograph devices add porch --location-short Porch --json',
-  /** `origin`: where the service is reached, `http://127.0.0.1:8080`; `$URL` in the README. */
-  send: (origin: string) => `curl -u porch:PASSWORD -X PUT -H 'content-type: application/json' \\
-  -d '{"device":"porch","temperature":21.4,"humidity":48,"pressure":1013.2}' ${origin}/api/log`,
 }
 
 interface Sender extends IssuedPassword {

@@ -15,6 +15,7 @@ import {
 } from '../../../web/pages/fleet/fleet-devices.ts'
 import { groupKeys, groupsOf, groupText } from '../../../web/pages/fleet/fleet-groups.ts'
 import {
+  firstReading,
   matchPath,
   offeredKeys,
   offeredTags,
@@ -29,7 +30,6 @@ import { questionOf, resultText, selectionMax, toggled } from '../../../web/part
 import { layoutOf, rowAfterKey, windowOf } from '../../../web/parts/virtual-rows.ts'
 import { deviceStates } from '../../../web/text/kind-words.ts'
 import { hoursText } from '../../../web/text/times.ts'
-import { firstReading } from '../../../web/text/ways-in.ts'
 
 function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
   return {

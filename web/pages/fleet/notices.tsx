@@ -10,11 +10,11 @@ import { devicePath } from '../../client/routes.ts'
 import { isSignedIn, visitor } from '../../client/session.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { Banner } from '../../parts/loading.tsx'
-import { firstReading } from '../../text/ways-in.ts'
 import { navigationFor } from '../../theme/frame.ts'
 import type { Times } from '../../theme/times.ts'
 import { presets } from '../alerts/rule-form.ts'
 import type { Fleet } from './fleet-list.ts'
+import { firstReading } from './fleet-view.ts'
 import { type Changes, changesSince, readVisit, visitOf, writeVisit } from './visit.ts'
 
 const namesShown = 5
