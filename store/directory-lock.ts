@@ -48,6 +48,9 @@ function holderOf(lockPath: string): number | undefined {
   return undefined
 }
 
+/** The garbage collector closes a database without a reference, which would release the lock of a running process. */
+const held = new Set<DatabaseSync>()
+
 /**
  * Takes the lock and returns a function that releases it, or undefined when another process, or another part of this one, holds it.
  * SQLite holds an exclusive fcntl lock on the file while its transaction is open; Node offers no other way to such a lock. The file
@@ -69,10 +72,9 @@ export function tryKernelLock(path: string): (() => void) | undefined {
     database.close()
     return undefined
   }
-  let held = true
+  held.add(database)
   return () => {
-    if (held) database.close()
-    held = false
+    if (held.delete(database)) database.close()
   }
 }
 

@@ -104,8 +104,8 @@ test('a stop in the middle of the start cleans up too', async t => {
 
 test("LOG_FORMAT decides on the log's form with and without a terminal", async t => {
   const program = `
-    import { readConfig } from '../../service/settings/config.ts'
-    import { createLog } from '../../service/run-service.ts'
+    import { readConfig } from './service/settings/config.ts'
+    import { createLog } from './service/run-service.ts'
     for (const [LOG_FORMAT, isTerminal] of [['pretty', false], ['json', true], ['', false]]) {
       const log = await createLog(readConfig({ LOG_FORMAT }), isTerminal)
       log.info({ answer: 42 }, 'hello')
