@@ -322,8 +322,8 @@ t.test('text has a contrast of at least 4.5, in both colour schemes', async t =>
   const pairs = [
     ...[...others, ...verdicts].map(name => [name, 'page']),
     ...[...others, ...verdicts, 'accent', 'literal'].map(name => [name, 'card']),
-    ...[...verdicts, 'accent'].map(name => [name, `${name}-wash`]),
-    ...verdicts.map(name => ['ink', `${name}-wash`]),
+    ...['warn', 'bad', 'accent'].map(name => [name, `${name}-wash`]),
+    ...['warn', 'bad'].map(name => ['ink', `${name}-wash`]),
     ['on-accent', 'accent'],
   ]
   for (const palette of palettes) {
