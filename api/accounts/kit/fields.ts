@@ -177,7 +177,9 @@ export function checkedBy<Value>(schema: z.ZodType<Value>) {
     const parsed = schema.safeParse(input)
     if (parsed.success) return { value: parsed.data }
     const { path = [], message = 'is invalid' } = parsed.error.issues[0] ?? {}
-    return failValue([...path.map(String), message].join(' '))
+    // A list of texts is one text in a form, so a message about one of them names no place.
+    const place = isListOfTexts(input) ? [] : path.map(String)
+    return failValue([...place, message].join(' '))
   }
   return field<Value>(convert, json)
 }
@@ -244,4 +246,8 @@ function hasControls(text: string): boolean {
     if (code < 0x20 || code === 0x7f) return true
   }
   return false
+}
+
+function isListOfTexts(input: unknown): boolean {
+  return Array.isArray(input) && input.every(element => typeof element === 'string')
 }
