@@ -908,13 +908,19 @@ function describe(schema: Json, parents: readonly string[]): void {
     const meaning = Object.hasOwn(fieldMeanings, key) ? fieldMeanings[key] : undefined
     // A named schema has a description of its own.
     if (meaning !== undefined && field['$ref'] === undefined) {
-      field['description'] ??= isNullable(field) ? meaning : meaning.replace(/; null .*$/u, '.')
+      field['description'] ??= isNullable(field) ? meaning : meaningWithoutNull(meaning)
     }
     describe(field, [...parents, name])
   }
   for (const inner of innerSchemas.flatMap(keyword => schema[keyword] ?? [])) {
     if (typeof inner === 'object' && inner !== null) describe(inner as Json, parents)
   }
+}
+
+/** The part about null ends a meaning. */
+export function meaningWithoutNull(meaning: string): string {
+  const [value, aboutNull] = meaning.split('; null ')
+  return aboutNull === undefined ? meaning : `${value}.`
 }
 
 function isNullable({ type, anyOf, oneOf }: Json): boolean {
