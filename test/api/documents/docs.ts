@@ -17,6 +17,7 @@ import {
 } from '../../../api/docs/contract.ts'
 import { docsFamily } from '../../../api/docs/docs.ts'
 import { exampleOf, membersOf } from '../../../api/docs/examples.ts'
+import { describeFields } from '../../../api/docs/field-meanings.ts'
 import { openBrowser } from '../../support/browser.ts'
 import { desk, inBrowser, inspect, phone } from '../../support/browser-page.ts'
 import { contracts, families, published } from '../../support/published.ts'
@@ -26,13 +27,15 @@ docsFamily({ families, isAdmin: async () => false, isTrusted: () => false }).reg
 t.teardown(() => app.close())
 const headers = { host: 'localhost' }
 const away = { headers: { host: 'weather.example' }, remoteAddress: '203.0.113.5' }
-const document = (await app.inject({ url: '/openapi.json', headers })).json()
+// Not by a request: tap ends a file whose tests have all run while a further part of it awaits something.
+const document = JSON.parse(JSON.stringify(describeFields(published)))
 
 const operations = Object.entries(published.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
 
 t.test('the contract is a valid OpenAPI 3.1 document', async t => {
+  t.strictSame((await app.inject({ url: '/openapi.json', headers })).json(), document)
   const validator = new Validator()
   t.match(await validator.validate(structuredClone(document)), { valid: true })
   t.equal(validator.version, '3.1')
