@@ -337,14 +337,19 @@ onDesk('stations, tenants and accounts are added and changed', async (page, t) =
   await role('eve@example.com').selectOption('Administrator')
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await becomes(t, () => role('eve@example.com').inputValue(), 'user', 'a choice alone changes nothing')
+  /** The list is read again after the message, and a choice of the shown role changes nothing. */
+  const becameRole = async (text: string, value: string) => {
+    await said(page, `eve@example.com is now ${text}.`)
+    await becomes(t, () => role('eve@example.com').inputValue(), value)
+  }
   await setRole('eve@example.com', 'Administrator')
-  await said(page, 'eve@example.com is now an administrator.')
+  await becameRole('an administrator', 'administrator')
   await setRole('eve@example.com', 'User')
-  await said(page, 'eve@example.com is now a user.')
+  await becameRole('a user', 'user')
   await role('eve@example.com').selectOption('Viewer')
-  await said(page, 'eve@example.com is now a viewer.')
+  await becameRole('a viewer', 'viewer')
   await role('eve@example.com').selectOption('User')
-  await said(page, 'eve@example.com is now a user.')
+  await becameRole('a user', 'user')
   await setRole('ada@example.com', 'User')
   await said(page, 'you cannot change your own role')
   await inspect(t, page, 'accounts')
