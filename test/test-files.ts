@@ -63,7 +63,7 @@ async function runWorker(
 
 /** tap adds its hooks to NODE_OPTIONS. `env` replaces these, then executes Node. */
 function runFile(file: string, environment: NodeJS.ProcessEnv, nodeOptions: readonly string[]) {
-  const node = [process.execPath, '--import=./test/support/end-with-parent.ts', file]
+  const node = [process.execPath, './test/support/test-file.ts', file]
   return t.spawn('/usr/bin/env', [`NODE_OPTIONS=${nodeOptions.join(' ')}`, ...node], {
     name: file,
     cwd: root,

@@ -10,6 +10,9 @@ const hasSeries = (file: string) =>
 
 t.setTimeout(0)
 for (const file of globSync('test/*/**/*.test.ts', { cwd: root }).filter(hasSeries).sort()) {
-  const node = ['--import=./test/support/end-with-parent.ts', file]
-  t.spawn(process.execPath, node, { cwd: root, env: { ...process.env, LONG_SERIES: '1' }, timeout: 0 })
+  t.spawn(process.execPath, ['./test/support/test-file.ts', file], {
+    cwd: root,
+    env: { ...process.env, LONG_SERIES: '1' },
+    timeout: 0,
+  })
 }

@@ -1,0 +1,14 @@
+/**
+ * Runs one test file: `node test/support/test-file.ts FILE`, a path or an URL. tap ends the root test once no test has been open for three timers,
+ * and loses the tests of a part that still waits at its top level. Here, the root test stays open until every part is loaded.
+ */
+
+import './end-with-parent.ts'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+
+const [, , file = ''] = process.argv
+Object.defineProperty(t, 'idle', { configurable: true, value: false })
+await import(new URL(file, pathToFileURL('./')).href)
+Reflect.deleteProperty(t, 'idle')
+t.emit('idle')
