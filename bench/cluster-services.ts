@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { topicsOf } from '../ingest/kafka/topic-names.ts'
+import { topicsOf } from '../ingest/kafka/client/names.ts'
 import { silentLog } from '../test/support/databases.ts'
 import { until } from '../test/support/processes.ts'
 import { type Service, startService } from '../test/support/service.ts'

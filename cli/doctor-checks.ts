@@ -1,10 +1,10 @@
 /** Checks of the doctor: connects to the external databases and Kafka as the service would, without changing anything. */
 
-import { connectKafka } from '../ingest/kafka/connect.ts'
-import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
-import { identityDifference, type KafkaIdentity } from '../ingest/kafka/kafka-identity.ts'
-import { topicWeaknesses } from '../ingest/kafka/prepare-topics.ts'
-import { topicsOf } from '../ingest/kafka/topic-names.ts'
+import { connectKafka } from '../ingest/kafka/client/connect.ts'
+import { isKafkaError } from '../ingest/kafka/client/errors.ts'
+import { identityDifference, type KafkaIdentity } from '../ingest/kafka/client/identity.ts'
+import { topicsOf } from '../ingest/kafka/client/names.ts'
+import { topicWeaknesses } from '../ingest/kafka/client/prepare.ts'
 import type { Config } from '../service/settings/config.ts'
 import { kafkaSettings } from '../service/settings/kafka.ts'
 import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'

@@ -2,7 +2,7 @@
 
 import { groupHeaderLength, readGroup } from '../ingest/journal/group.ts'
 import { offsetOf, type RecordFields, readRecord } from '../ingest/journal/record.ts'
-import type { TopicPartition } from '../ingest/kafka/topic-partition.ts'
+import type { TopicPartition } from '../ingest/kafka/client/partition.ts'
 import { symbolColumns, type TableDescription } from '../ingest/table.ts'
 
 export interface CatOptions {

@@ -1,17 +1,17 @@
 /** `barograph kafka`: makes the topics that are the journals, and shows them. It asks Kafka itself, by the settings. */
 
 import { Argument, type Command, InvalidArgumentError } from 'commander'
-import type { Partition } from '../ingest/kafka/cluster.ts'
-import type { Kafka } from '../ingest/kafka/connect.ts'
-import { type PreparedTopic, prepareTopic } from '../ingest/kafka/prepare-topics.ts'
-import { topicsOf } from '../ingest/kafka/topic-names.ts'
+import type { Partition } from '../ingest/kafka/client/cluster.ts'
+import type { Kafka } from '../ingest/kafka/client/connect.ts'
+import { topicsOf } from '../ingest/kafka/client/names.ts'
+import { type PreparedTopic, prepareTopic } from '../ingest/kafka/client/prepare.ts'
 import {
   describeTopic,
   differenceText,
   messageBytesName,
   retentionMsOf,
   type TopicDifference,
-} from '../ingest/kafka/topic-settings.ts'
+} from '../ingest/kafka/client/settings.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { CommandContext } from './command-context.ts'

@@ -1,10 +1,10 @@
 /** Connects a command to Kafka, by the settings. */
 
 import type pg from 'pg'
-import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
-import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
-import { identityDifference } from '../ingest/kafka/kafka-identity.ts'
-import { topicsOf } from '../ingest/kafka/topic-names.ts'
+import { connectKafka, type Kafka } from '../ingest/kafka/client/connect.ts'
+import { isKafkaError } from '../ingest/kafka/client/errors.ts'
+import { identityDifference } from '../ingest/kafka/client/identity.ts'
+import { topicsOf } from '../ingest/kafka/client/names.ts'
 import type { Config } from '../service/settings/config.ts'
 import { type KafkaSettings, kafkaSettings } from '../service/settings/kafka.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from '../store/questdb/client/questdb-address.ts'

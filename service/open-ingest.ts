@@ -12,7 +12,7 @@ import {
 } from '../ingest/ingest.ts'
 import { readHighestStamps } from '../ingest/journal/stamp-classes.ts'
 import { watchClock } from '../ingest/journal/wall-clock.ts'
-import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { TopicState } from '../ingest/kafka/state/watch.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
 import type { DataDirectory } from '../store/data-directory.ts'

@@ -1,11 +1,11 @@
 /** Connects to Kafka if its topics are the journals, checks them before anything is written, and watches them. */
 
-import { connectKafka, type Kafka, type KafkaOptions } from '../ingest/kafka/connect.ts'
-import { agreeOnKafka } from '../ingest/kafka/kafka-identity.ts'
-import { checkTopics } from '../ingest/kafka/prepare-topics.ts'
-import { type ServiceTopicNames, topicsOf } from '../ingest/kafka/topic-names.ts'
-import type { TopicRequirements } from '../ingest/kafka/topic-settings.ts'
-import { type TopicState, type TopicWatch, watchTopic } from '../ingest/kafka/topic-watch.ts'
+import { connectKafka, type Kafka, type KafkaOptions } from '../ingest/kafka/client/connect.ts'
+import { agreeOnKafka } from '../ingest/kafka/client/identity.ts'
+import { type ServiceTopicNames, topicsOf } from '../ingest/kafka/client/names.ts'
+import { checkTopics } from '../ingest/kafka/client/prepare.ts'
+import type { TopicRequirements } from '../ingest/kafka/client/settings.ts'
+import { type TopicState, type TopicWatch, watchTopic } from '../ingest/kafka/state/watch.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'

@@ -2,7 +2,7 @@
 
 import type { Readiness } from '../api/http/server-family.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
-import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { TopicState } from '../ingest/kafka/state/watch.ts'
 import type { QuestdbState } from '../store/questdb/questdb-monitor.ts'
 
 export interface ReadinessOptions {

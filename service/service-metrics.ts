@@ -3,7 +3,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import { shortNodeId } from '../auth/nodes/node-states.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
-import type { TopicSight, TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { TopicSight, TopicState } from '../ingest/kafka/state/watch.ts'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
 import { type LiveCounts, liveStates } from '../query/live/live-state.ts'
 import { counter, gauge } from '../store/metric-kinds.ts'

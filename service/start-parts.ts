@@ -3,7 +3,7 @@
 import type { Alerts } from '../alerts/alerts.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
-import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { TopicState } from '../ingest/kafka/state/watch.ts'
 import type { Insights } from '../query/insights.ts'
 import type { Live } from '../query/live/live.ts'
 import type { Replicas } from '../query/replicas.ts'

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { appliedOffsetSql, firstOffset } from '../../ingest/kafka/replica-state.ts'
+import { appliedOffsetSql, firstOffset } from '../../ingest/kafka/state/state.ts'
 import { BackupError } from './backup-parts.ts'
 import type { ManifestHead } from './manifest.ts'
 

@@ -2,8 +2,8 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { KafkaOptions } from '../../ingest/kafka/connect.ts'
-import type { TopicRequirements } from '../../ingest/kafka/topic-settings.ts'
+import type { KafkaOptions } from '../../ingest/kafka/client/connect.ts'
+import type { TopicRequirements } from '../../ingest/kafka/client/settings.ts'
 import { StartError } from '../../store/start-error.ts'
 import type { Config } from './config.ts'
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { groupHeaderLength, sealGroup } from '../../ingest/journal/group.ts'
-import { topicSettings } from '../../ingest/kafka/topic-settings.ts'
+import { topicSettings } from '../../ingest/kafka/client/settings.ts'
 import { readingWriter } from '../../ingest/readings-table.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'

@@ -15,7 +15,7 @@ import {
   topicProblemsOf,
   topicText,
 } from '../../cli/status.ts'
-import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
+import type { TopicState } from '../../ingest/kafka/state/watch.ts'
 
 const gibibyte = 1024 ** 3
 const noBytes = { journal_bytes: null, questdb_bytes: null, postgres_bytes: null }

@@ -1,7 +1,7 @@
 /** A topic in memory whose fetches wait until the test serves them. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { ReadPartition } from '../../ingest/kafka/topic-reader.ts'
+import type { ReadPartition } from '../../ingest/kafka/consume/reader.ts'
 import { device, records } from '../support/journal-parts.ts'
 import { topicGroup } from './topic-content.ts'
 

@@ -3,8 +3,8 @@
  * knows the transaction of every row.
  */
 
-import type { PublishedState } from '../../ingest/kafka/forward-status.ts'
-import { openTopicFeed, type TopicFeed } from '../../ingest/kafka/topic-feed.ts'
+import { openTopicFeed, type TopicFeed } from '../../ingest/kafka/consume/feed.ts'
+import type { PublishedState } from '../../ingest/kafka/state/forward-status.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { silentLog } from '../support/databases.ts'
 import { damaged, FakePartition, groupOf, type TopicRow } from './fake-partition.ts'

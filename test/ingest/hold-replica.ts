@@ -1,7 +1,7 @@
 /** A process for tests. It takes a replica and reports whether it may send, then and after a file announces its successor. */
 
 import { existsSync } from 'node:fs'
-import { acquireReplica } from '../../ingest/kafka/replica-lock.ts'
+import { acquireReplica } from '../../ingest/kafka/state/lock.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import { silentLog } from '../support/databases.ts'
 

@@ -8,9 +8,9 @@ import {
   epochMax,
   type Producer,
   type ProducerRequests,
-} from '../../ingest/kafka/appender.ts'
-import type { PartitionLeader } from '../../ingest/kafka/cluster.ts'
-import { NotSent, Refused, TooLate, Unanswered } from '../../ingest/kafka/kafka-errors.ts'
+} from '../../ingest/kafka/client/appender.ts'
+import type { PartitionLeader } from '../../ingest/kafka/client/cluster.ts'
+import { NotSent, Refused, TooLate, Unanswered } from '../../ingest/kafka/client/errors.ts'
 
 /** A partition as Kafka has it: UnifiedLog and ProducerAppendInfo of its storage module. */
 class ModelPartition {

@@ -4,11 +4,11 @@ import { createRecordsBatch, Reader, readRecordsBatches } from '@platformatic/ka
 import fc from 'fast-check'
 import t, { test } from 'tap'
 import { groupBodyMax, groupHeaderLength } from '../../ingest/journal/group.ts'
-import { missingVersions } from '../../ingest/kafka/broker-connection.ts'
-import { recordsFrom } from '../../ingest/kafka/fetcher.ts'
-import { KafkaAway, Refused, TopicMissing } from '../../ingest/kafka/kafka-errors.ts'
-import { checkTopics } from '../../ingest/kafka/prepare-topics.ts'
-import { topicsOf } from '../../ingest/kafka/topic-names.ts'
+import { missingVersions } from '../../ingest/kafka/client/broker-connection.ts'
+import { KafkaAway, Refused, TopicMissing } from '../../ingest/kafka/client/errors.ts'
+import { recordsFrom } from '../../ingest/kafka/client/fetcher.ts'
+import { topicsOf } from '../../ingest/kafka/client/names.ts'
+import { checkTopics } from '../../ingest/kafka/client/prepare.ts'
 import {
   differenceText,
   groupBytesFor,
@@ -17,7 +17,8 @@ import {
   type TopicSource,
   topicDifferences,
   topicSettings,
-} from '../../ingest/kafka/topic-settings.ts'
+} from '../../ingest/kafka/client/settings.ts'
+import { offsetsAtStart } from '../../ingest/kafka/produce/write-path.ts'
 import {
   keptMs,
   lookAtTopic,
@@ -28,8 +29,7 @@ import {
   type TopicProblem,
   type TopicSight,
   topicProblems,
-} from '../../ingest/kafka/topic-watch.ts'
-import { offsetsAtStart } from '../../ingest/kafka/topic-write-path.ts'
+} from '../../ingest/kafka/state/watch.ts'
 import type { Log } from '../../store/log.ts'
 import { createVirtualTime } from './model/virtual-time.ts'
 

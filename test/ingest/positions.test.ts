@@ -5,7 +5,7 @@ import { PositionRecorder } from '../../ingest/forwarder/applied-positions.ts'
 import { ApplyTracker } from '../../ingest/forwarder/apply-tracker.ts'
 import { isAccepted, type JournalPlace, judgePosition, verdictText } from '../../ingest/forwarder/settle-position.ts'
 import type { TableState } from '../../ingest/forwarder/table-state.ts'
-import { lostIn } from '../../ingest/kafka/lost-replicas.ts'
+import { lostIn } from '../../ingest/kafka/state/lost-replicas.ts'
 
 const at = (live: number, backfill = live) => ({ live, backfill, liveOrdinal: live, backfillOrdinal: backfill })
 const state = (sequencerTxn: number, writerTxn: number): TableState[] => [

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import t, { test } from 'tap'
 import { connectQuestdb, type QuestdbConnection, type WriteAnswer } from '../../ingest/forwarder/questdb.ts'
 import type { RequestBody } from '../../ingest/forwarder/write-request.ts'
-import { createSendGuard } from '../../ingest/kafka/spool-source.ts'
+import { createSendGuard } from '../../ingest/kafka/consume/spool-source.ts'
 import type { TestHooks } from '../support/databases.ts'
 import { bodyOf } from '../support/request-body.ts'
 

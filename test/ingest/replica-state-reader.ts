@@ -2,8 +2,8 @@
 
 import pg from 'pg'
 import t from 'tap'
-import { type PublishedState, publishedChannel } from '../../ingest/kafka/forward-status.ts'
-import { createReplicaStateReader, type ReplicaStateReaderOptions } from '../../ingest/kafka/replica-state-reader.ts'
+import { type PublishedState, publishedChannel } from '../../ingest/kafka/state/forward-status.ts'
+import { createReplicaStateReader, type ReplicaStateReaderOptions } from '../../ingest/kafka/state/reader.ts'
 import { recordingLog, sharedPostgres, silentLog, type TestHooks } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { waitFor } from '../support/wait-for.ts'

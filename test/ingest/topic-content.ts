@@ -2,9 +2,9 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { sealGroup } from '../../ingest/journal/group.ts'
-import type { Fetched } from '../../ingest/kafka/fetcher.ts'
-import { OffsetOutOfRange } from '../../ingest/kafka/kafka-errors.ts'
-import type { SpoolPartition } from '../../ingest/kafka/spool-reader.ts'
+import { OffsetOutOfRange } from '../../ingest/kafka/client/errors.ts'
+import type { Fetched } from '../../ingest/kafka/client/fetcher.ts'
+import type { SpoolPartition } from '../../ingest/kafka/consume/spool-reader.ts'
 import { unsealed } from '../support/journal-parts.ts'
 
 /** A group as a journal appends it. */

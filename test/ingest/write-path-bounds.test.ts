@@ -8,7 +8,7 @@ import { AppliedTimes } from '../../ingest/forwarder/segment-retention.ts'
 import { createFairShare } from '../../ingest/intake/rates.ts'
 import { BulkPace } from '../../ingest/journal/bulk-pace.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { AppendDeadline } from '../../ingest/kafka/append-deadline.ts'
+import { AppendDeadline } from '../../ingest/kafka/produce/deadline.ts'
 import { temporaryFolder } from '../support/databases.ts'
 
 test('a deadline is over by whichever clock comes first', async t => {

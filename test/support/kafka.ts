@@ -1,8 +1,8 @@
 /** A real Kafka for a test, with data of its own, gone again at its end. */
 
 import { type KafkaCluster, startKafkaCluster } from '../../cli/demo/cluster/kafka-cluster.ts'
-import { connectKafka, type Kafka, type KafkaOptions } from '../../ingest/kafka/connect.ts'
-import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
+import { connectKafka, type Kafka, type KafkaOptions } from '../../ingest/kafka/client/connect.ts'
+import type { TopicPartition } from '../../ingest/kafka/client/partition.ts'
 import { testCacheDirectory } from './cache-directory.ts'
 import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'

@@ -2,8 +2,8 @@
 
 import type pg from 'pg'
 import { type DeadLetter, deadLetterOf } from '../../ingest/forwarder/dead-letters.ts'
-import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../../ingest/kafka/replica-state.ts'
-import { letterId } from '../../ingest/kafka/topic-group.ts'
+import { letterId } from '../../ingest/kafka/produce/group.ts'
+import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../../ingest/kafka/state/state.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 
 export type TestTopic = Awaited<ReturnType<ReturnType<typeof createTopics>['openTopic']>>

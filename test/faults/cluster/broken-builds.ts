@@ -7,7 +7,7 @@ import { runFault } from './cluster-matrix.ts'
 const buildsOfThree: BrokenBuild[] = [
   {
     name: 'acknowledged by the leader alone',
-    file: 'ingest/kafka/appender.ts',
+    file: 'ingest/kafka/client/appender.ts',
     from: 'const allInSync = -1',
     to: 'const allInSync = 1',
     cycle: runFault('followers frozen, leader killed'),
@@ -22,7 +22,7 @@ const buildsOfOne: BrokenBuild[] = [
     to: 'return true',
     // Otherwise its successor would send the overwritten rows again.
     also: {
-      file: 'ingest/kafka/spool-source.ts',
+      file: 'ingest/kafka/consume/spool-source.ts',
       from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',
       to: 'mayHaveSentLate: () => false',
     },
@@ -30,7 +30,7 @@ const buildsOfOne: BrokenBuild[] = [
   },
   {
     name: 'the same number again after an unknown outcome',
-    file: 'ingest/kafka/appender.ts',
+    file: 'ingest/kafka/client/appender.ts',
     from: 'function afterUnknown(producer: Producer): Producer {\n  return nextEpoch(producer)',
     to: 'function afterUnknown(producer: Producer): Producer {\n  return producer',
     cycle: runFault('answers of the brokers swallowed'),
@@ -51,7 +51,7 @@ const buildsOfOne: BrokenBuild[] = [
   },
   {
     name: 'offsets committed before they are applied',
-    file: 'ingest/kafka/spool-source.ts',
+    file: 'ingest/kafka/consume/spool-source.ts',
     from: 'const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded',
     to: 'const committable = next',
     also: {

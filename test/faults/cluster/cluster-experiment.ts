@@ -1,7 +1,7 @@
 /** An experiment on two api processes, two forwarders and two replicas, with topics as the journals. */
 
 import { type Exec, shownPosition } from '../../../ingest/forwarder/applied-positions.ts'
-import { stateKey } from '../../../ingest/kafka/topic-names.ts'
+import { stateKey } from '../../../ingest/kafka/client/names.ts'
 import { freePort } from '../../../store/process/free-port.ts'
 import { isRunning, until } from '../../support/processes.ts'
 import { askPostgres } from '../databases.ts'

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import type { KafkaBroker } from '../../../cli/demo/cluster/kafka-broker.ts'
-import { prepareTopic } from '../../../ingest/kafka/prepare-topics.ts'
-import { topicsOf } from '../../../ingest/kafka/topic-names.ts'
+import { topicsOf } from '../../../ingest/kafka/client/names.ts'
+import { prepareTopic } from '../../../ingest/kafka/client/prepare.ts'
 import { freePort } from '../../../store/process/free-port.ts'
 import type { TestHooks } from '../../support/databases.ts'
 import { startKafka } from '../../support/kafka.ts'

@@ -2,8 +2,8 @@
 
 import type { Test } from 'tap'
 import { postgresUrl } from '../../../cli/demo/cluster/database-settings.ts'
-import { createReplicaState } from '../../../ingest/kafka/replica-state.ts'
-import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
+import type { TopicPartition } from '../../../ingest/kafka/client/partition.ts'
+import { createReplicaState } from '../../../ingest/kafka/state/state.ts'
 import { readings } from '../../../ingest/readings-table.ts'
 import { readingsTable } from '../../../store/tables.ts'
 import { recordingLog, temporaryFolder } from '../../support/databases.ts'

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { Connection, fetchV13 } from '@platformatic/kafka'
 import t from 'tap'
 import { groupBodyMax, groupHeaderLength } from '../../../ingest/journal/group.ts'
-import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
+import type { TopicPartition } from '../../../ingest/kafka/client/partition.ts'
 import { kafka as broker, client as kafka } from './broker.ts'
 
 /** All that the topic has. */

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { statusBefore } from '../../../ingest/forwarder/forwarder-status.ts'
-import type { ForwardStatus } from '../../../ingest/kafka/forward-status.ts'
+import type { ForwardStatus } from '../../../ingest/kafka/state/forward-status.ts'
 import { untilApplied } from '../../../service/backup/topic-offsets.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
 import { createTopics } from '../../support/replica-topics.ts'
