@@ -106,7 +106,7 @@ export interface Fact {
    * journal that is full, steps of the clock within the last hour.
    */
   readonly value: number
-  /** For people. */
+  /** The observation as a sentence. */
   readonly text: string
 }
 

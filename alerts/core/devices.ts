@@ -35,7 +35,7 @@ export interface AlertReadings {
   readonly device: Int32Array
   /** Epoch microseconds. */
   readonly timesUs: Float64Array
-  /** By the wanted column; NaN where missing. */
+  /** One array for each wanted column. NaN marks a missing value. */
   readonly values: readonly Float64Array[]
   readonly length: number
 }
@@ -56,7 +56,7 @@ export interface AskedReadings {
 
 export type ReadAlertReadings = (asked: AskedReadings, signal: AbortSignal) => AsyncIterable<AlertReadings>
 
-/** By these metrics: where each device has them. */
+/** Finds where each device stores these metrics. */
 export function askedColumns(
   metrics: readonly string[],
   devices: readonly Pick<AlertDevice, 'number' | 'symbol'>[],

@@ -135,7 +135,7 @@ export class SuspectScreen {
     return (place * this.#metrics + metric) * numbersOfMetric
   }
 
-  /** By these metrics: 0 where no reading of the hour is suspect, NaN without a reading, and undefined where they have to be looked at. */
+  /** Returns 0 where no reading of the hour is suspect, NaN without a reading, and undefined where the values have to be read. */
   share(place: number, metrics: readonly number[], { limits }: Pick<DeviceQuality, 'limits'>): number | undefined {
     const there = metrics.filter(metric => this.#hasReadings(place, metric))
     if (there.length === 0) return Number.NaN

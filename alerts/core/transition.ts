@@ -8,9 +8,9 @@ import { type EndReason, idlePair, type Observation, type PairState } from './pa
 import type { RuleCore } from './rule.ts'
 
 interface ObservedTime {
-  /** By which durations are counted. It never goes back. */
+  /** Durations are counted by this time. It never goes back. */
   readonly atMs: number
-  /** Since when it is so at the latest: the same, but for a deadline that is noticed later. */
+  /** Latest begin of the state. It differs from `atMs` for a deadline that is noticed later. */
   readonly sinceMs: number
   /** Its place in the order of readings; NaN for other observations. */
   readonly seenUs: number

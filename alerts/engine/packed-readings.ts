@@ -160,7 +160,7 @@ export class ReadingIntake {
   readonly #buffer = new ReadingsBuffer()
   readonly #held: PackedReadings[] = []
   #heldBytes = 0
-  /** Of readings that the thread has not evaluated yet. */
+  /** Size of the readings that the thread has not evaluated yet. */
   #unansweredBytes = 0
   #dropped = 0
   #hasDropped = false
@@ -196,14 +196,14 @@ export class ReadingIntake {
     }
   }
 
-  /** For later. */
+  /** Keeps the buffered readings until `take`. */
   hold(): void {
     if (this.#buffer.count === 0) return
     this.#heldBytes += this.#buffer.bytes
     this.#held.push(this.#buffer.take())
   }
 
-  /** All that is here, on its way from now on. */
+  /** Yields all kept readings. They count as not evaluated until `answered`. */
   *take(): Generator<PackedReadings> {
     this.hold()
     for (let packed = this.#held.shift(); packed !== undefined; packed = this.#held.shift()) {

@@ -40,7 +40,7 @@ export const alertmanager: ChannelKind<'alertmanager'> = {
   },
 }
 
-/** By its labels Alertmanager knows an alert again, so they are the same from the first notification to the last. */
+/** Alertmanager identifies an alert by its labels, so they stay the same from the first notification to the last. */
 function alertOf(alert: Message['alerts'][number], { rule, group, timestamp }: Message, condition: string) {
   const { device, metric, value, location, resolved_at: resolvedAt } = alert
   const labels = {
