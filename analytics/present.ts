@@ -23,3 +23,8 @@ export function presentOf(timesMs: Float64Array, values: Float64Array): Samples 
   }
   return present
 }
+
+/** Converts a missing number for JSON: `JSON.stringify` would do the same, but silently. */
+export function orNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value
+}

@@ -11,7 +11,7 @@
 
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { median, quantile } from 'simple-statistics'
-import { differences } from '../analytics/reliability/thinning.ts'
+import { differences } from '../analytics/reliability/interval-estimate.ts'
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import { readingsTable } from '../store/tables.ts'
 import type { Service } from '../test/support/service.ts'

@@ -14,7 +14,7 @@ import { recordReliability } from '../analytics/reliability/reliability-record.t
 import { createPeriodogram, hannWindow } from '../analytics/spectrum/periodogram.ts'
 import { createPeakSearch } from '../analytics/spectrum/seasonal-peaks.ts'
 import { binMeans } from '../analytics/time/grid.ts'
-import { hoursOfDay } from '../analytics/time/hour-of-week.ts'
+import { hoursOfDay } from '../analytics/time/local-days.ts'
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import { quantities } from '../query/answers/units.ts'
 import { aggregatesPart } from '../query/stats/aggregates.ts'

@@ -1,6 +1,6 @@
 /** On which side of its threshold an observation is. A rule on a change compares with samples of some time ago. */
 
-import { type ThresholdSide, thresholdSide } from '../../analytics/excursions/threshold.ts'
+import { type ThresholdSide, thresholdSide } from '../../analytics/excursions/excursions.ts'
 import type { Condition } from './condition.ts'
 import type { Observation, PairState } from './pair.ts'
 import { referenceOf, type Samples, withSample } from './samples.ts'

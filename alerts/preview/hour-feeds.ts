@@ -2,7 +2,7 @@
 
 import { lowerBound } from '../../analytics/lower-bound.ts'
 import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
-import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
+import { hoursOfDay, hoursOfWeek } from '../../analytics/time/local-days.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { unusualOf, unusualShift } from '../../analytics/unusual/unusual.ts'
 import type { AlertReadings } from '../core/devices.ts'

@@ -1,9 +1,8 @@
 /** The state of a battery from the daily means of its voltage or charge: its remaining days, or a low charge. */
 
-import { batteryDays, sinceJump } from './battery-days.ts'
+import { median } from 'simple-statistics'
 import { type CellType, chargeOf, curveError, fullVoltage, voltageOf } from './curves.ts'
-import { belowSince, levelAlarm } from './level-alarm.ts'
-import { type DailyMean, lineOf } from './line.ts'
+import { type DailyMean, errorsOf, independentErrorsOf, lineOf } from './line.ts'
 
 export interface BatteryOf {
   readonly kind: 'voltage' | 'charge'
@@ -155,4 +154,138 @@ function fallOf(days: readonly DailyMean[]): number {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined || days.length < 2) return 0
   return -lineOf(days).slope * (last.day - first.day)
+}
+
+interface BatteryDays {
+  /** From the last day until the line reaches the end; 0 if it has already. */
+  readonly daysLeft: number
+  /** The 95 % interval. */
+  readonly low: number
+  readonly high: number
+  /** Negative. */
+  readonly perDay: number
+}
+
+interface BatteryLimits {
+  /** The value of an empty battery. */
+  readonly end: number
+  /** A longer time is not reported. */
+  readonly daysMax: number
+  /** The days are too few to estimate their autocorrelation. */
+  readonly isIndependent?: boolean
+}
+
+const daysMin = 7
+
+/** `days` begin after the last jump. Undefined for fewer than seven, and where the slope's interval is not below 0. */
+export function batteryDays(
+  days: readonly DailyMean[],
+  { end, daysMax, isIndependent = false }: BatteryLimits,
+): BatteryDays | undefined {
+  const last = days.at(-1)
+  if (last === undefined || days.length < daysMin) return undefined
+  const line = lineOf(days)
+  const { meanDay, meanValue, slope } = line
+  const above = meanValue - end
+  const left = (fall: number) => Math.max(0, fall / -slope - (last.day - meanDay))
+  // Checked before the errors, which take longer: most batteries end here.
+  if (!(slope < 0) || left(above) > daysMax) return undefined
+  const { slopeError, meanError } = isIndependent ? independentErrorsOf(line) : errorsOf(line, days)
+  // Otherwise the interval has no upper end.
+  if (!(slope + slopeError < 0)) return undefined
+  const share = (slopeError / slope) ** 2
+  const width = Math.sqrt(share * above ** 2 + (1 - share) * meanError ** 2)
+  return {
+    daysLeft: left(above),
+    low: left((above - width) / (1 - share)),
+    high: left((above + width) / (1 - share)),
+    perDay: slope,
+  }
+}
+
+/**
+ * Days after the last rise by more than `rise`, which means a charge or a replacement. The day of the rise is left out,
+ * because its mean covers both charges.
+ */
+export function sinceJump(
+  days: readonly DailyMean[],
+  isJump: (from: number, to: number) => boolean,
+): readonly DailyMean[] {
+  const at = days.findLastIndex(({ mean }, index) => index > 0 && isJump(days[index - 1]?.mean ?? mean, mean))
+  return days.slice(at + 1)
+}
+
+interface LevelAlarm {
+  /** The last daily mean, in volts. */
+  readonly value: number
+  /** In volts; null when a fast fall raised the alarm. */
+  readonly alarmBelow: number | null
+  /** First day of the alarm. */
+  readonly sinceDay: number
+}
+
+/**
+ * Chosen by the highest daily mean of 30 days: lithium-ion; lithium thionyl chloride; lithium manganese dioxide or
+ * lithium iron phosphate, with up to 3.5 V when full; zinc or nickel. Above `full`, a fall means a new cell.
+ */
+const kinds = [
+  { from: 3.75, to: 4.5, below: 3.71, full: 4 },
+  { from: 3.55, to: 3.75, below: 3.45, full: Number.POSITIVE_INFINITY },
+  { from: 2.6, to: 3.55, below: 2.45, full: Number.POSITIVE_INFINITY },
+  { from: 1.2, to: 1.7, below: 1.12, full: 1.4 },
+]
+
+const weekDays = 7
+/** Daily means required of a week's seven. */
+const weekMeansMin = 5
+/** The week's fall divided by the median of the earlier weeks' falls. */
+const accelerationMin = 3
+/** Share of the voltage, in a week. */
+const weekFallMin = 0.02
+/**
+ * Share of the voltage, in two weeks: a battery that falls so fast is empty in one to two months, whatever its type.
+ */
+const fortnightFallMin = 0.04
+/** Share of the previous week's fall. A fall that slows down more indicates a new battery. */
+const settlingMax = 0.5
+
+/** `since` has the entries of `days` since the last jump, in volts. */
+function levelAlarm(days: readonly DailyMean[], since: readonly DailyMean[]): LevelAlarm | undefined {
+  const last = since.at(-1)
+  if (last === undefined) return undefined
+  const highest = days.reduce((max, { mean }) => Math.max(max, mean), 0)
+  const kind = kinds.find(({ from, to }) => highest >= from && highest < to)
+  if (kind !== undefined && last.mean < kind.below) return { ...belowSince(since, kind.below), value: last.mean }
+  if (last.mean > (kind?.full ?? Number.POSITIVE_INFINITY) || !fallsFast(since)) return undefined
+  return { value: last.mean, alarmBelow: null, sinceDay: last.day - weekDays + 1 }
+}
+
+function belowSince(since: readonly DailyMean[], alarmBelow: number): { alarmBelow: number; sinceDay: number } {
+  const above = since.findLastIndex(({ mean }) => mean >= alarmBelow)
+  return { alarmBelow, sinceDay: since[above + 1]?.day ?? 0 }
+}
+
+function fallsFast(since: readonly DailyMean[]): boolean {
+  const [now, ...before] = weeksOf(since)
+  if (now === undefined) return false
+  const line = lineOf(now)
+  const { slopeError } = independentErrorsOf(line)
+  const fall = (-line.slope * weekDays) / line.meanValue
+  if (!(line.slope + slopeError < 0) || before.length === 0) return false
+  const slopes = before.map(week => lineOf(week).slope)
+  if (fall >= weekFallMin && line.slope < accelerationMin * median(slopes)) return true
+  const earlier = slopes[0] as number
+  const fortnight = fall + (-earlier * weekDays) / line.meanValue
+  return fortnight >= fortnightFallMin && (fall >= weekFallMin || line.slope <= settlingMax * earlier)
+}
+
+/** The weeks that end with the last day, latest first, until one has too few days. */
+function weeksOf(since: readonly DailyMean[]): DailyMean[][] {
+  const last = since.at(-1)?.day ?? 0
+  const weeks: DailyMean[][] = []
+  for (let to = last; ; to -= weekDays) {
+    const week = since.filter(({ day }) => day > to - weekDays && day <= to)
+    if (week.length < weekMeansMin) return weeks
+    weeks.push(week)
+  }
 }

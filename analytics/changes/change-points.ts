@@ -11,9 +11,11 @@
  * split, the two indexes between which the sum changes most are tried, by Kuiper's statistic, and tested like all others.
  */
 
+import { correctedMemory } from '../correlation/autocorrelation.ts'
 import { centredProducts } from '../correlation/centred-products.ts'
-import { correctedMemory } from '../correlation/effective-count.ts'
-import type { DailyLevels } from './daily-levels.ts'
+import { dayMeans, hourOfDayRemoved } from '../decomposition/deseasonalise.ts'
+import { hampelClean } from '../quality/hampel.ts'
+import { momentsOf } from '../summary/moments.ts'
 
 /** A split separates the days before it from the rest. */
 export interface ChangePoint {
@@ -237,4 +239,20 @@ function meanOf(values: Float64Array, from: number, to: number): number {
   let sum = 0
   for (let place = from; place < to; place++) sum += values[place] as number
   return sum / (to - from)
+}
+
+export interface DailyLevels {
+  /** Indexes of the days, ascending. The first day of the series is 0. */
+  readonly days: Float64Array
+  readonly means: Float64Array
+}
+
+/** Days as in `dayMeans`. `hourly`: NaN where missing; `localHours`: 0 … 23 for each cell. */
+export function dailyLevels(hourly: Float64Array, localHours: Uint8Array): DailyLevels {
+  // A few wild hours in a month would otherwise shift the means of their days.
+  const clean = hampelClean(hourly)
+  const { numbers, means } = dayMeans(hourOfDayRemoved(clean, localHours))
+  // Back to the unit's level: users know 21 °C, not 0.3 K above the mean.
+  const { mean } = momentsOf(clean)
+  return { days: numbers, means: means.map(one => one + mean) }
 }

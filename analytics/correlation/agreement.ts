@@ -12,7 +12,7 @@
  * (Zegers and ten Berge, Psychometrika 50 (1985) 17).
  */
 
-import { orNull } from '../or-null.ts'
+import { orNull } from '../present.ts'
 import type { PairReason } from '../reasons.ts'
 import { momentsOf } from '../summary/moments.ts'
 import type { GridFrame } from '../time/grid.ts'

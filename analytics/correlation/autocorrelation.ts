@@ -164,3 +164,35 @@ export function lagOneAutocorrelation(values: Float64Array): number {
   const shareOf = (end: number) => (Number.isNaN(end) ? 0 : ((end - mean) ** 2 * pairs) / (observed - 1))
   return sum / Math.sqrt((earlier + shareOf(values.at(-1) as number)) * (later + shareOf(values[0] as number)))
 }
+
+/** Beyond it a short series cannot be distinguished from a random walk. */
+const memoryMax = 0.9999
+
+/** A lag-1 autocorrelation and the number of observed cells that it was estimated from. */
+export interface Memory {
+  readonly a: number
+  readonly n: number
+}
+
+/** NaN without two neighbours. */
+export function memoryOf(values: Float64Array): Memory {
+  return { a: lagOneAutocorrelation(values), n: momentsOf(values).count }
+}
+
+/**
+ * Corrects the bias, except for a negative value, which only shows that neighbours differ, and for three values or
+ * fewer.
+ */
+export function correctedMemory(a: number, n: number): number {
+  if (!(a > 0) || n <= 3) return a
+  return Math.min(memoryMax, (n * a + 1) / (n - 3))
+}
+
+/** n_eff of `n` pairs of series with these memories; null when one of them is unknown. */
+export function effectiveCount(n: number, x: Memory, y: Memory): number | null {
+  const product = correctedMemory(x.a, x.n) * correctedMemory(y.a, y.n)
+  if (Number.isNaN(product)) return null
+  // A product of −1 or less can only come from rounding; every pair counts.
+  if (product <= -1) return n
+  return Math.min(n, Math.max(2, (n * (1 - product)) / (1 + product)))
+}

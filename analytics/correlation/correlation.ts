@@ -8,8 +8,8 @@
 
 import { hourOfDayRemoved } from '../decomposition/deseasonalise.ts'
 import { isConstant, isRounding, momentsOf } from '../summary/moments.ts'
+import { effectiveCount, type Memory, memoryOf } from './autocorrelation.ts'
 import { centredProducts } from './centred-products.ts'
-import { effectiveCount, type Memory, memoryOf } from './effective-count.ts'
 import { midRanks } from './ranks.ts'
 import { normalQuantile975, studentTwoSidedP } from './student.ts'
 
@@ -156,4 +156,21 @@ function deseasonalisedCorrelation({ x, y, localHours }: Pairs): number | null {
 function none(n: number, reason: 'insufficient_data' | 'constant'): Correlation {
   const empty = { pearson: null, pValue: null, ci95: null, spearman: null, spearmanPValue: null, deseasonalised: null }
   return { n, nEffective: null, ...empty, reason }
+}
+
+/** Holm's step-down test (1979): of many p-values, it finds those that are significant jointly. */
+
+/**
+ * One result for each entry of `pValues`: the hypothesis is rejected, with the chance of any false rejection at most
+ * `level`. The i-th smallest of m is compared with level/(m − i + 1), up to the first that fails. Null means untested
+ * and is not counted.
+ */
+export function holmSignificant(pValues: readonly (number | null)[], level = 0.05): boolean[] {
+  const significant = pValues.map(() => false)
+  const tests = pValues.flatMap((p, place) => (p === null ? [] : [{ p, place }])).sort((a, b) => a.p - b.p)
+  for (const [rank, { p, place }] of tests.entries()) {
+    if (!(p <= level / (tests.length - rank))) break
+    significant[place] = true
+  }
+  return significant
 }

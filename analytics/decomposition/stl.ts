@@ -9,8 +9,7 @@
  */
 
 import { quantilesInPlace } from '../summary/quantile.ts'
-import { loess, loessAtEnd } from './loess.ts'
-import { type LoessPlan, planLoess } from './loess-plan.ts'
+import { type LoessPlan, loess, loessAtEnd, planLoess } from './loess.ts'
 
 export interface StlOptions {
   /** Values per season. */

@@ -5,14 +5,17 @@
  * of a season: shorter seasons remain undetected, because a peak has to fit in four times.
  */
 
-import { studentTwoSidedP } from '../correlation/student.ts'
+import { quantile } from 'simple-statistics'
+import { midRanks } from '../correlation/ranks.ts'
+import { normalQuantile975, studentTwoSidedP } from '../correlation/student.ts'
+import { leastSquares } from '../forecast/least-squares.ts'
 import { type Reason, reasons } from '../reasons.ts'
+import { erfc } from '../special-functions.ts'
 import { momentsOf } from '../summary/moments.ts'
-import { dayMeans } from './day-means.ts'
+import { bridgeGaps } from '../time/fill-gaps.ts'
+import { dayMeans } from './deseasonalise.ts'
 import { detrend, detrendBesideDay } from './detrend.ts'
-import { type MannKendall, mannKendall } from './mann-kendall.ts'
 import { type SlopeInterval, slopeInterval } from './slope-interval.ts'
-import { returnsToLine } from './unit-root.ts'
 
 const hoursPerDay = 24
 const level = 0.05
@@ -141,4 +144,130 @@ function autocovariance(steps: Float64Array, lag: number): number {
   let sum = 0
   for (let i = lag; i < steps.length; i++) sum += (steps[i] as number) * (steps[i - lag] as number)
   return sum / steps.length
+}
+
+const lags = 30
+const rootValuesMin = 5 * lags
+
+/** True where a random walk is rejected. `values`: in order, NaN where missing. */
+function returnsToLine(values: Float64Array): boolean {
+  const { mean, std } = momentsOf(values)
+  if (values.length < rootValuesMin || !(std > 0)) return false
+  const level = values.map(value => (value - mean) / std)
+  bridgeGaps(level)
+  const changes = level.subarray(1).map((value, at) => value - (level[at] as number))
+  const count = changes.length - lags
+  const terms = [
+    new Float64Array(count).fill(1),
+    Float64Array.from({ length: count }, (_, at) => (2 * at) / count - 1),
+    ...Array.from({ length: lags }, (_, lag) => changes.subarray(lags - 1 - lag, lags - 1 - lag + count)),
+  ]
+  const change = residualsOf(changes.subarray(lags), terms)
+  const before = residualsOf(level.subarray(lags, lags + count), terms)
+  const squares = product(before, before)
+  const rho = product(change, before) / squares
+  const rest = change.map((value, at) => value - rho * (before[at] as number))
+  const error = Math.sqrt(product(rest, rest) / (count - terms.length - 1) / squares)
+  return rho / error <= criticalValue(count)
+}
+
+/** The 1 % point with a constant and a line. */
+function criticalValue(count: number): number {
+  return -3.95877 - 9.0531 / count - 28.428 / count ** 2
+}
+
+function residualsOf(values: Float64Array, terms: readonly Float64Array[]): Float64Array {
+  const coefficients = leastSquares(terms, values)
+  return values.map((value, at) => {
+    return coefficients.reduce((rest, one, term) => rest - one * (terms[term]?.[at] as number), value)
+  })
+}
+
+function product(a: Float64Array, b: Float64Array): number {
+  return a.reduce((sum, value, at) => sum + value * (b[at] as number), 0)
+}
+
+const lagsMax = 3
+
+interface MannKendall {
+  /** Theil–Sen, per unit of the times. */
+  readonly slope: number
+  /** Kendall's tau, −1 … 1. */
+  readonly tau: number
+  /** Null when the ranks' autocorrelation leaves no variance: it lasts too long for the test. */
+  readonly z: number | null
+  /** Two-sided. */
+  readonly pValue: number | null
+}
+
+/**
+ * Values at ascending times, at most a few hundred because of O(n²). Null with fewer than ten values, for which z is
+ * not normal, and for equal values.
+ */
+export function mannKendall(times: Float64Array, values: Float64Array): MannKendall | null {
+  const n = values.length
+  if (n < 10) return null
+  const { score, slopes } = pairsOf(times, values)
+  const independent = scoreVariance(values)
+  if (!(independent > 0)) return null
+  const slope = quantile(slopes, 0.5)
+  const tau = score / ((n * (n - 1)) / 2)
+  const variance = independent * memoryFactor(values.map((value, i) => value - slope * (times[i] as number)))
+  if (!(variance > 0)) return { slope, tau, z: null, pValue: null }
+  const z = (score - Math.sign(score)) / Math.sqrt(variance)
+  return { slope, tau, z, pValue: erfc(Math.abs(z) / Math.SQRT2) }
+}
+
+/** Compares every later value with every earlier one: the surplus of rises over falls, and the slopes. */
+function pairsOf(times: Float64Array, values: Float64Array): { score: number; slopes: number[] } {
+  let score = 0
+  const slopes: number[] = []
+  for (let later = 1; later < values.length; later++) {
+    for (let earlier = 0; earlier < later; earlier++) {
+      const rise = (values[later] as number) - (values[earlier] as number)
+      score += Math.sign(rise)
+      slopes.push(rise / ((times[later] as number) - (times[earlier] as number)))
+    }
+  }
+  return { score, slopes }
+}
+
+/** Variance for independent values, reduced for ties. */
+function scoreVariance(values: Float64Array): number {
+  const term = (count: number) => count * (count - 1) * (2 * count + 5)
+  const sorted = values.slice().sort()
+  let ties = 0
+  for (let from = 0, to = 0; from < sorted.length; from = to) {
+    while (to < sorted.length && sorted[to] === sorted[from]) to++
+    ties += term(to - from)
+  }
+  return (term(values.length) - ties) / 18
+}
+
+/**
+ * The factor by which the autocorrelation of the values' ranks multiplies the variance; 0 or less when it is undefined.
+ */
+function memoryFactor(values: Float64Array): number {
+  const n = values.length
+  const r = rankCorrelations(midRanks(values))
+  const bound = normalQuantile975 / Math.sqrt(n)
+  let sum = 0
+  for (let lag = 1; lag <= lagsMax; lag++) {
+    const value = r[lag] as number
+    if (Math.abs(value) > bound) sum += (n - lag) * (n - lag - 1) * (n - lag - 2) * value
+  }
+  return 1 + (2 * sum) / (n * (n - 1) * (n - 2))
+}
+
+/** The biased estimator at the first lags, even for few pairs. */
+function rankCorrelations(ranks: Float64Array): Float64Array {
+  const mean = (ranks.length + 1) / 2
+  const centred = ranks.map(rank => rank - mean)
+  const products = new Float64Array(lagsMax + 1)
+  for (let lag = 0; lag <= lagsMax; lag++) {
+    for (let i = lag; i < centred.length; i++) {
+      products[lag] = (products[lag] as number) + (centred[i] as number) * (centred[i - lag] as number)
+    }
+  }
+  return products.map(product => product / (products[0] as number))
 }

@@ -155,3 +155,87 @@ function rayleighCorrection(z: number, count: number): number {
   const second = 24 * z - 132 * z ** 2 + 76 * z ** 3 - 9 * z ** 4
   return 1 + (2 * z - z * z) / (4 * count) - second / (288 * count * count)
 }
+
+interface DirectionAgreement {
+  /** Pairs without a missing value. */
+  readonly n: number
+  /** The circular mean of a − b, within [−180, 180]; null without a pair, and where the differences cancel out. */
+  readonly bias: number | null
+  /** The mean absolute difference, 0 to 180. */
+  readonly mae: number | null
+  /** R of the differences: 1 where they are all equal. */
+  readonly resultant_length: number | null
+}
+
+/** a − b within [−180, 180]; NaN where one is missing. Both arrays have the same length. */
+export function directionDifferences(a: Float64Array, b: Float64Array): Float64Array {
+  return a.map((degrees, index) => turnBetween(normaliseDegrees(b[index] as number), normaliseDegrees(degrees)))
+}
+
+export function directionAgreement(differences: Float64Array): DirectionAgreement {
+  const { count, mean_degrees, resultant_length } = circularSummary(differences)
+  let sum = 0
+  for (const difference of differences) if (!Number.isNaN(difference)) sum += Math.abs(difference)
+  const bias = mean_degrees === null ? null : turnBetween(0, mean_degrees)
+  return { n: count, bias, mae: count === 0 ? null : sum / count, resultant_length }
+}
+
+/** 45°, 22.5° and 10° wide: the points of the compass, and the tens of degrees of weather reports. */
+export type SectorCount = 8 | 16 | 36
+
+interface Rose {
+  /** By sector; a direction on the edge of two belongs to the later one. */
+  readonly sector_counts: number[]
+  /** Sum of all sectors and the calm pairs. */
+  readonly count: number
+  /** Pairs with a speed below the limit, which count in no sector; null without speeds. */
+  readonly calm_count: number | null
+  /** `calm_count` / `count`; null without speeds or without a count. */
+  readonly calm_share: number | null
+}
+
+interface PairedSpeeds {
+  /** One for each direction. */
+  readonly speeds: Float64Array
+  /** In their unit; WMO-No. 8 calls wind below 0.5 m/s calm. */
+  readonly calmBelow: number
+}
+
+/**
+ * Counts `degrees[from, to)`, which may be any number of turns; missing ones are ignored. With speeds, pairs with a
+ * missing or negative speed are ignored too, and a calm needs no direction, because many vanes give none then. Throws a
+ * RangeError unless there is one speed for each direction.
+ */
+export function rose(
+  degrees: Float64Array,
+  sectors: SectorCount,
+  paired?: PairedSpeeds,
+  from = 0,
+  to = degrees.length,
+): Rose {
+  if (paired !== undefined && paired.speeds.length !== degrees.length) {
+    throw new RangeError(`${paired.speeds.length} speeds for ${degrees.length} directions`)
+  }
+  const counts = new Uint32Array(sectors)
+  let calm = 0
+  let count = 0
+  for (let index = from; index < to; index++) {
+    const speed = paired?.speeds[index] ?? Number.POSITIVE_INFINITY
+    if (!(speed >= 0)) continue
+    const isCalm = paired !== undefined && speed < paired.calmBelow
+    const sector = sectorOf(degrees[index] as number, sectors)
+    if (isCalm) calm++
+    else if (Number.isNaN(sector)) continue
+    else counts[sector] = (counts[sector] as number) + 1
+    count++
+  }
+  const sector_counts = Array.from(counts)
+  if (paired === undefined) return { sector_counts, count, calm_count: null, calm_share: null }
+  return { sector_counts, count, calm_count: calm, calm_share: count === 0 ? null : calm / count }
+}
+
+/** 0 is north; NaN for a missing direction. */
+function sectorOf(degrees: number, sectors: SectorCount): number {
+  const width = 360 / sectors
+  return Math.floor((normaliseDegrees(degrees) + width / 2) / width) % sectors
+}

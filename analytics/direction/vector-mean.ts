@@ -9,7 +9,10 @@
  */
 
 import { CompensatedSum } from '../compensated-sum.ts'
-import { resultantMin } from './circular-summary.ts'
+import { lowerBound } from '../lower-bound.ts'
+import type { Samples } from '../present.ts'
+import type { Bucket } from '../summary/aggregates.ts'
+import { type CircularSummary, circularSummary, resultantMin } from './circular-summary.ts'
 import { cosineOf, directionOf, normaliseDegrees, sineOf } from './degrees.ts'
 
 /** Speeds in their own unit; null without a pair, except for the count. */
@@ -74,4 +77,25 @@ function vectorOf(count: number, meanSpeed: number, meanU: number, meanV: number
     vector_direction_degrees: hasDirection ? directionOf(-meanU, -meanV) : null,
     steadiness,
   }
+}
+
+/**
+ * In the buckets' order. Times ascend, values are degrees, NaN is missing. Each sample counts once, in the bucket of
+ * its time.
+ */
+export function directionAggregates({ timesMs, values }: Samples, buckets: readonly Bucket[]): CircularSummary[] {
+  return buckets.map(({ startMs, endMs }) =>
+    circularSummary(values, undefined, lowerBound(timesMs, startMs), lowerBound(timesMs, endMs)),
+  )
+}
+
+/** The same as `directionAggregates`, for pairs; throws a RangeError unless `speeds` has one for each direction. */
+export function vectorAggregates(
+  { timesMs, values }: Samples,
+  speeds: Float64Array,
+  buckets: readonly Bucket[],
+): VectorMean[] {
+  return buckets.map(({ startMs, endMs }) =>
+    vectorMean(values, speeds, lowerBound(timesMs, startMs), lowerBound(timesMs, endMs)),
+  )
 }

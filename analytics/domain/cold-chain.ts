@@ -3,17 +3,15 @@
  * openings, and defrosts. A value holds up to the next one, but not beyond the longest interval that is not a gap.
  */
 
-import type { TimeRange } from '../excursions/excursion-days.ts'
-import { holdsUntil } from '../excursions/excursions.ts'
+import { holdsUntil, type TimeRange } from '../excursions/excursions.ts'
 import { lowerBound } from '../lower-bound.ts'
 import type { Samples } from '../present.ts'
 import type { QualityLimits } from '../quality/quality-limits.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
-import { type Defrosts, defrostsAmong } from './defrosts.ts'
+import { type Defrosts, defrostsAmong, type Rise, temperatureRises } from './defrosts.ts'
 import { type Band, type BandFigure, bandFigure, type HeldValues, type Reasoned, spreadFigure } from './figures.ts'
 import type { Profile } from './profile.ts'
-import { type Rise, temperatureRises } from './temperature-rises.ts'
 
 /** Limits of a pharmacy's refrigerator: USP <659>. */
 export const coldChainBand: Band = { unit: '°C', below: 2, above: 8 }

@@ -5,8 +5,6 @@
 
 import type { Samples } from '../present.ts'
 import { type GapThresholds, StretchCursor } from '../reliability/cadence.ts'
-import { type DayOfExcursions, ExcursionDays, type TimeRange } from './excursion-days.ts'
-import { thresholdSide } from './threshold.ts'
 
 export interface ExcursionOptions extends TimeRange {
   /** Null for none; at least one of the two is set. */
@@ -140,4 +138,100 @@ function episodeOf(
   const silenceMs = Math.max(0, nextMs - endMs)
   const isOngoing = endMs === options.endMs
   return { direction, startMs, endMs, isOngoing, distanceMs, extreme, silenceMs }
+}
+
+/** Daily sums of excursions. */
+
+export interface TimeRange {
+  readonly startMs: number
+  /** Not included. */
+  readonly endMs: number
+}
+
+export interface DayOfExcursions {
+  /** Number of excursions that begin on the day. */
+  readonly count: number
+  /** The longest part of an excursion within the day. */
+  readonly longestMs: number
+  readonly lengthMs: number
+  /** The distance from the threshold over time, in the unit of the values times milliseconds. */
+  readonly distanceMs: number
+  /** Time without a known value. */
+  readonly silenceMs: number
+  readonly coveredMs: number
+}
+
+type Sums = { -readonly [Name in keyof DayOfExcursions]: number }
+
+class ExcursionDays {
+  readonly #days: readonly TimeRange[]
+  readonly #sums: Sums[]
+  /** Stretches are added in the order of time, so earlier days are complete. */
+  #first = 0
+
+  constructor(days: readonly TimeRange[]) {
+    this.#days = days
+    this.#sums = days.map(() => {
+      return { count: 0, longestMs: 0, lengthMs: 0, distanceMs: 0, silenceMs: 0, coveredMs: 0 }
+    })
+  }
+
+  /** `distance` is measured from the threshold, NaN outside of an excursion. */
+  addHeld(fromMs: number, toMs: number, distance: number): void {
+    this.#split(fromMs, toMs, (sums, lengthMs) => {
+      sums.coveredMs += lengthMs
+      if (Number.isNaN(distance)) return
+      sums.lengthMs += lengthMs
+      sums.distanceMs += distance * lengthMs
+    })
+  }
+
+  addSilence(fromMs: number, toMs: number): void {
+    this.#split(fromMs, toMs, (sums, lengthMs) => {
+      sums.silenceMs += lengthMs
+    })
+  }
+
+  addEpisode({ startMs, endMs }: TimeRange): void {
+    for (const [at, day] of this.#days.entries()) {
+      const sums = this.#sums[at] as Sums
+      if (startMs >= day.startMs && startMs < day.endMs) sums.count++
+      sums.longestMs = Math.max(sums.longestMs, Math.min(endMs, day.endMs) - Math.max(startMs, day.startMs))
+    }
+  }
+
+  all(): readonly DayOfExcursions[] {
+    return this.#sums
+  }
+
+  #split(fromMs: number, toMs: number, add: (sums: Sums, lengthMs: number) => void): void {
+    for (let at = this.#first; at < this.#days.length; at++) {
+      const { startMs, endMs } = this.#days[at] as TimeRange
+      if (startMs >= toMs) return
+      if (endMs <= fromMs) {
+        this.#first = at + 1
+        continue
+      }
+      const lengthMs = Math.min(toMs, endMs) - Math.max(fromMs, startMs)
+      if (lengthMs > 0) add(this.#sums[at] as Sums, lengthMs)
+    }
+  }
+}
+
+/** The side of a threshold on which a value is, for alerts, their previews and excursions. */
+
+export type ThresholdSide = 'beyond' | 'between' | 'back'
+
+/** `between`: no longer beyond the threshold, but still within the hysteresis. */
+export function thresholdSide(
+  direction: 'above' | 'below',
+  value: number,
+  threshold: number,
+  hysteresis: number,
+): ThresholdSide {
+  // Differences of decimals are not exact: the sums are rounded as in decimal arithmetic.
+  const isBeyond = direction === 'above' ? value > threshold : value < threshold
+  if (isBeyond) return 'beyond'
+  const isBack = direction === 'above' ? value <= threshold - hysteresis : value >= threshold + hysteresis
+  return isBack ? 'back' : 'between'
 }

@@ -57,3 +57,57 @@ export interface Finding {
 
 /** Defaults of the fields that most findings leave empty. */
 export const noDetails = { untilMs: null, value: null, expected: null, count: null, pattern: null, reason: null }
+
+/** The findings that make sense for a metric, by its kind. */
+
+interface Allowed {
+  /** Values are missing although the device reports. Metrics sent only on a change or an event may be silent. */
+  readonly silentMetric: boolean
+  /** The value never changes: a door, a meter and rain may stand still for days. */
+  readonly stuck: boolean
+}
+
+export const findingsOfKind: Readonly<Record<'gauge' | 'counter' | 'direction' | 'state' | 'rate', Allowed>> = {
+  gauge: { silentMetric: true, stuck: true },
+  direction: { silentMetric: true, stuck: true },
+  counter: { silentMetric: true, stuck: false },
+  rate: { silentMetric: false, stuck: false },
+  state: { silentMetric: false, stuck: false },
+}
+
+/** An anomaly: an episode of suspect readings in one metric, of silence, or of another level. */
+export const anomalyCodes = [
+  'out_of_range',
+  'error_code',
+  'spike',
+  'jump',
+  'flat_line',
+  'outage',
+  'silent_metric',
+  'level_change',
+  'ramp',
+  'unusual',
+  'excursion',
+] as const
+type AnomalyCode = (typeof anomalyCodes)[number]
+
+export interface Anomaly extends Pick<Finding, 'metric' | 'value' | 'expected' | 'count'> {
+  readonly code: AnomalyCode
+  readonly startMs: number
+  /** Null while it continues at the end of the examined time. */
+  readonly endMs: number | null
+  /** Time of `value`, for a spike or a jump: the readings beside it are suspect, too. */
+  readonly valueMs?: number
+}
+
+/** Newest first; anomalies with the same start are ordered by code and metric. */
+export function inOrder(a: AnomalyKey, b: AnomalyKey): number {
+  return b.startMs - a.startMs || compared(a.code, b.code) || compared(a.metric ?? '', b.metric ?? '')
+}
+
+/** Unique for each anomaly of a device. */
+export type AnomalyKey = Pick<Anomaly, 'startMs' | 'code' | 'metric'>
+
+function compared(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

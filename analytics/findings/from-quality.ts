@@ -1,12 +1,11 @@
 /** Findings of the tests of quality: a stuck sensor, values out of range, and spikes. */
 
 import { lowerBound } from '../lower-bound.ts'
-import { errorBit, flatBit, rangeBit, spikeBit } from '../quality/quality-marks.ts'
+import { errorBit, flatBit, rangeBit, spikeBit } from '../quality/quality-limits.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { recurs } from '../reliability/interval-estimate.ts'
 import { type Episode, episodesOf, type MarkedSamples } from './episodes.ts'
-import { type Finding, noDetails } from './finding.ts'
-import { findingsOfKind } from './kinds.ts'
+import { type Finding, findingsOfKind, noDetails } from './finding.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

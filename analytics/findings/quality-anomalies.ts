@@ -3,11 +3,11 @@
 import { lowerBound, upperBound } from '../lower-bound.ts'
 import { presentOf } from '../present.ts'
 import { changeMax, type Quality } from '../quality/quality.ts'
-import { errorBit, flatBit, rangeBit, rateBit, spikeBit } from '../quality/quality-marks.ts'
+import { errorBit, flatBit, rangeBit, rateBit, spikeBit } from '../quality/quality-limits.ts'
 import { spikeSize } from '../quality/sensor-limits.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
-import type { Anomaly } from './anomaly.ts'
 import { type Episode, episodesOf, type MarkedSamples } from './episodes.ts'
+import type { Anomaly } from './finding.ts'
 
 export interface JudgedMetric extends MarkedSamples, Pick<Quality, 'limits'> {
   readonly name: string
@@ -149,4 +149,31 @@ class NeighbourSizes {
   #largest(places: readonly number[], sizeAt: (place: number) => number): number {
     return places.reduce((largest, place) => (sizeAt(place) > sizeAt(largest) ? place : largest))
   }
+}
+
+/** Share of a flat line's readings with a known speed. */
+const windyShareMin = 0.5
+
+interface VaneSpeeds {
+  /** Speeds at the times of the directions, NaN where missing. */
+  readonly speeds: Float64Array
+  /** A vane turns from this speed on. */
+  readonly calmBelow: number
+}
+
+/** The marks of a vane without flat lines in which it was mostly calm. */
+export function frozenMarks(
+  { timesMs, marks }: Pick<JudgedMetric, 'timesMs' | 'marks'>,
+  lines: readonly { readonly startMs: number; readonly endMs: number }[],
+  { speeds, calmBelow }: VaneSpeeds,
+): Uint8Array {
+  const left = marks.slice()
+  for (const { startMs, endMs } of lines) {
+    const [from, to] = [lowerBound(timesMs, startMs), upperBound(timesMs, endMs)]
+    const known = speeds.subarray(from, to).filter(speed => !Number.isNaN(speed))
+    const windy = known.filter(speed => speed >= calmBelow).length
+    if (known.length > 0 && windy >= windyShareMin * known.length) continue
+    for (let index = from; index < to; index++) (left[index] as number) &= ~flatBit
+  }
+  return left
 }

@@ -3,7 +3,6 @@
  * (Bates and Granger 1969), weighted by their past errors.
  */
 
-import { type History, horizonHours, hoursAhead } from './history.ts'
 import { leastSquares } from './least-squares.ts'
 
 /*
@@ -255,4 +254,24 @@ function repeated({ values }: History, period: number): Float64Array {
   all.set(values.subarray(values.length - period))
   for (let hour = 0; hour < horizonHours; hour++) all[period + hour] = (all[hour] as number) + (ahead[hour] as number)
   return all.subarray(period)
+}
+
+/** The input of a forecast. */
+
+interface History {
+  /** Hours up to the origin, complete. */
+  readonly values: Float64Array
+  /** Local hours 0 … 23 of these and of the hours ahead. */
+  readonly localHours: Uint8Array
+}
+
+export const horizonHours = 48
+
+function hoursAhead({ values, localHours }: History): Uint8Array {
+  return localHours.subarray(values.length, values.length + horizonHours)
+}
+
+/** The index behind the last value; NaN are missing. */
+export function knownEnd(values: Float64Array): number {
+  return values.findLastIndex(value => !Number.isNaN(value)) + 1
 }

@@ -146,3 +146,12 @@ function pressureRange(altitudeM: number | null): [number, number] {
 function pressureRatio(altitudeM: number): number {
   return (1 - 2.25577e-5 * altitudeM) ** 5.25588
 }
+
+/** One bit for each test that finds a reading suspect. */
+
+export const rangeBit = 1
+export const spikeBit = 2
+export const rateBit = 4
+export const flatBit = 8
+/** The number is an error code. */
+export const errorBit = 16

@@ -9,9 +9,6 @@ import { quantilesInPlace } from '../summary/quantile.ts'
 import { widthShare } from './error-codes.ts'
 import { mayBeFlat } from './flat-line.ts'
 import type { FlatWithin, QualityLimits } from './quality-limits.ts'
-import { quantumOf } from './quantum.ts'
-import { unusualRunMs, unusualStandMs } from './usual-runs.ts'
-import { usualSize } from './usual-size.ts'
 
 /** Lower bound of a limit, in steps of the sensor. */
 const limitQuanta = 1.5
@@ -155,4 +152,128 @@ function flatMsOf({ timesMs, values }: Samples, limits: QualityLimits, isGapBefo
   const unusualOf = flat === 0 ? unusualStandMs : unusualRunMs
   const unusualMs = unusualOf(timesMs, values, limit, flatWithin, isGapBefore)
   return unusualMs === null ? null : Math.max(flatMinMs, unusualMs)
+}
+
+/** Number of runs that show a usual length, and number that shows its upper hundredth. */
+const runsMin = 10
+const manyRuns = 100
+const usualTimes = 2
+/** Equal readings of a sensor with longer runs have little significance. */
+const medianMaxMs = 3_600_000
+
+/** Null with fewer than ten runs, because the usual length is unknown. Arguments as in `flatLines`. */
+function unusualRunMs(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limit: number,
+  within: FlatWithin,
+  isGapBefore: Uint8Array,
+): number | null {
+  const lengths = runLengths(timesMs, values, limit, within, isGapBefore)
+  if (lengths.length < runsMin) return null
+  return usualTimes * extrapolated(lengths).usualMs
+}
+
+/**
+ * The same for a sensor with an unknown spread, so that equal readings alone are a run. Null with fewer than 100 runs
+ * beside the longest, and where half of them last for more than an hour, as at a set point. At least twice the length
+ * of the longest of the others, because nights are alike.
+ */
+function unusualStandMs(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limit: number,
+  within: FlatWithin,
+  isGapBefore: Uint8Array,
+): number | null {
+  const others = runLengths(timesMs, values, limit, within, isGapBefore).sort().subarray(0, -1)
+  if (others.length < manyRuns) return null
+  const longestMs = others.at(-1) as number
+  const { medianMs, usualMs } = extrapolated(others)
+  return medianMs > medianMaxMs ? null : usualTimes * Math.max(longestMs, usualMs)
+}
+
+function extrapolated(lengths: Float64Array): { readonly medianMs: number; readonly usualMs: number } {
+  const [q50, q90, q99] = quantilesInPlace(lengths, [0.5, 0.9, 0.99]) as [number, number, number]
+  const usualMs = lengths.length < manyRuns ? q90 + (2 * (q90 - q50)) / Math.log10(5) : q90 + 2 * (q99 - q90)
+  return { medianMs: q50, usualMs }
+}
+
+/** Each run begins where the one before it ends. */
+function runLengths(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limit: number,
+  [above, below]: FlatWithin,
+  isGapBefore: Uint8Array,
+): Float64Array {
+  const lengths = new Float64Array(values.length)
+  let count = 0
+  let start = 0
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (let index = 0; index <= values.length; index++) {
+    const value = values[index] ?? Number.POSITIVE_INFINITY
+    const isWithin = Math.max(max, value) - Math.min(min, value) < limit
+    if (index > start && !(isWithin && value < below && value > above && isGapBefore[index] === 0)) {
+      if ((values[start] as number) < below && (values[start] as number) > above)
+        lengths[count++] = (timesMs[index - 1] as number) - (timesMs[start] as number)
+      start = index
+      ;[min, max] = [value, value]
+    }
+    min = Math.min(min, value)
+    max = Math.max(max, value)
+  }
+  return lengths.subarray(0, count)
+}
+
+/** Fewer do not show the usual size. */
+const countMin = 100
+
+/** Takes sizes without NaN and changes their order; 0 with fewer than a hundred. */
+export function usualSize(sizes: Float64Array): number {
+  if (sizes.length < countMin) return 0
+  const [q50, q90] = quantilesInPlace(sizes, [0.5, 0.9]) as [number, number]
+  return q90 + (2 * (q90 - q50)) / Math.log10(5)
+}
+
+/**
+ * The resolution of a sensor, from its readings: the smallest frequent difference between two successive readings.
+ * Smaller differences cannot be measured.
+ */
+
+/** Equal steps differ by rounding: 20.3 − 20.2 is not 0.1. */
+const sameStep = 1e-6
+/** A frequent difference has at least this share of the differences that are not 0, and at least this many. */
+const shareMin = 0.002
+const stepsMin = 3
+/** The most differences examined of a long series, evenly spread. */
+const sampleMax = 4096
+
+/** In the unit of the values (NaN where missing); 0 when no step is frequent, as for a sensor with fine steps. */
+export function quantumOf(values: Float64Array): number {
+  const steps = sampledSteps(values).sort()
+  const oftenMin = Math.max(stepsMin, shareMin * steps.length)
+  for (let from = 0, to = 0; from < steps.length; from = to) {
+    const step = steps[from] as number
+    while (to < steps.length && (steps[to] as number) <= step * (1 + sameStep)) to++
+    if (to - from >= oftenMin) return step
+  }
+  return 0
+}
+
+/** The absolute differences between observed neighbours, without 0. */
+function sampledSteps(values: Float64Array): Float64Array {
+  const isStep = (index: number) => Math.abs((values[index] as number) - (values[index - 1] as number)) > 0
+  let count = 0
+  for (let index = 1; index < values.length; index++) if (isStep(index)) count++
+  const stride = Math.ceil(count / sampleMax)
+  const steps = new Float64Array(count === 0 ? 0 : Math.ceil(count / stride))
+  let seen = 0
+  for (let index = 1; index < values.length; index++) {
+    if (!isStep(index)) continue
+    const step = Math.abs((values[index] as number) - (values[index - 1] as number))
+    if (seen % stride === 0) steps[seen / stride] = step
+    seen++
+  }
+  return steps
 }

@@ -11,14 +11,15 @@
 
 import { upperBound } from '../lower-bound.ts'
 import {
+  differences,
   estimateInterval,
   gapIntervals,
   regularityMin,
   regularityOf,
+  thin,
   usualInterval,
   withoutRetries,
 } from './interval-estimate.ts'
-import { differences, thin } from './thinning.ts'
 
 const blockIntervals = 20
 /** The intervals of the most blocks. Others are noise. */

@@ -5,10 +5,9 @@
 
 import { lowerBound } from '../lower-bound.ts'
 import { constantStretches } from './cadence-changes.ts'
-import { wallMsOf } from './day-pace.ts'
 import { eventsOf } from './events.ts'
 import { estimateInterval, gapIntervals, measuredRegularity } from './interval-estimate.ts'
-import { irregularGap, type PacedGap } from './irregular-gap.ts'
+import { irregularGap, type PacedGap, wallMsOf } from './irregular-gap.ts'
 
 export interface CadenceStretch {
   /** It lasts from here, included, to the next one. An interval belongs to the stretch in which it begins. */

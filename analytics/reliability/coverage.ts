@@ -6,7 +6,7 @@
 import { lowerBound } from '../lower-bound.ts'
 import type { Cadence } from './cadence.ts'
 import { eventsOf } from './events.ts'
-import { thin } from './thinning.ts'
+import { thin } from './interval-estimate.ts'
 
 const hourMs = 3_600_000
 /** Minimum share of a measured hour or day (Directive 2008/50/EC, annex XI). */

@@ -4,7 +4,7 @@
  */
 
 import { median } from '../summary/quantile.ts'
-import { differences, thin } from './thinning.ts'
+import { differences, thin } from './interval-estimate.ts'
 
 /** In median intervals: a longer one may be between two bursts. */
 const longShare = 10

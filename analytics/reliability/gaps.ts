@@ -1,6 +1,6 @@
 /** The silences of a device: intervals between two readings that are longer than the threshold G of their time. */
 
-import { type Cadence, type CadenceStretch, gapMsAt, StretchCursor } from './cadence.ts'
+import { type Cadence, type CadenceStretch, type GapThresholds, gapMsAt, StretchCursor } from './cadence.ts'
 
 /** An ongoing silence has no `end_ms`. */
 export interface Gap {
@@ -57,4 +57,18 @@ function gapOf(startMs: number, endMs: number, missed: number | null, ongoing: b
 export function downtimeMs(gap: Gap, { stretches }: Cadence, fromMs: number, untilMs: number): number {
   const expectedMs = new StretchCursor(stretches).at(gap.start_ms)?.expectedMs ?? 0
   return Math.max(0, Math.min(gap.end_ms ?? untilMs, untilMs) - Math.max(gap.start_ms + expectedMs, fromMs))
+}
+
+/**
+ * One for each time, 0 for the first; times ascend. Without a threshold all others are 1, because readings then have no
+ * neighbours.
+ */
+export function gapMarks(timesMs: Float64Array, gaps: GapThresholds): Uint8Array {
+  const marks = new Uint8Array(timesMs.length)
+  const cursor = new StretchCursor(gaps)
+  for (let index = 1; index < timesMs.length; index++) {
+    const beforeMs = timesMs[index - 1] as number
+    if ((timesMs[index] as number) - beforeMs > (cursor.at(beforeMs)?.gapMs ?? 0)) marks[index] = 1
+  }
+  return marks
 }

@@ -1,3 +1,5 @@
+import type { Sinusoid } from './lomb-scargle.ts'
+
 /**
  * Finds cycles that are overtones of another: a daily cycle with a shape other than a sine also shows 12, 8 and 6
  * hours.
@@ -40,4 +42,25 @@ export function harmonicsOf(cycles: readonly Cycle[]): (number | null)[] {
 export function harmonicOfDay(cycles: number, days: number): number | null {
   const perDay = Math.round(cycles / days)
   return perDay >= 1 && Math.abs(cycles - perDay * days) <= distanceMax ? perDay : null
+}
+
+const hoursPerDay = 24
+const wholeTolerance = 0.02
+
+/** How many times a day has this period, if that is a whole number within 0.02; else null. */
+export function timesADay(periodHours: number): number | null {
+  const perDay = hoursPerDay / periodHours
+  const whole = Math.round(perDay)
+  return whole >= 1 && Math.abs(perDay - whole) < wholeTolerance ? whole : null
+}
+
+/** The maximum of a sinusoid that is nearest to a moment, both in the unit of its time. */
+export function maximumNear({ frequency, cosine, sine }: Sinusoid, moment: number): number {
+  const first = Math.atan2(sine, cosine) / (2 * Math.PI * frequency)
+  return first + Math.round((moment - first) * frequency) / frequency
+}
+
+/** The moment of an index on the grid, where a whole number is the middle of a cell. */
+export function cellMiddleMs(cell: number, frame: { readonly startMs: number; readonly stepMs: number }): number {
+  return frame.startMs + (cell + 0.5) * frame.stepMs
 }

@@ -127,7 +127,7 @@ export function fitSinusoid(series: ObservedSeries, frequency: number): Sinusoid
  * The same for single moments in any unit, with t the time since the first of them; `frequency` is in cycles per unit.
  * `series` has one value for each, none missing.
  */
-export function fitSinusoidAtTimes(times: Float64Array, series: ObservedSeries, frequency: number): Sinusoid {
+function fitSinusoidAtTimes(times: Float64Array, series: ObservedSeries, frequency: number): Sinusoid {
   const first = times[0] as number
   let c = 0
   let s = 0
@@ -176,7 +176,7 @@ export function withoutSinusoid(
 }
 
 /** The same for single moments, without a missing value. */
-export function withoutSinusoidAtTimes(
+function withoutSinusoidAtTimes(
   times: Float64Array,
   values: Float64Array,
   { frequency, cosine, sine, offset }: Sinusoid,
@@ -215,4 +215,37 @@ function solve(sums: TrigonometricSums, frequency: number, { weightSum, squares,
   const sine = (ys * cc - yc * cs) / determinant
   const power = ((yc * cosine + ys * sine) * weightSum) / squares
   return { frequency, power, cosine, sine, offset: mean - cosine * c - sine * s }
+}
+
+export interface Sampling {
+  /** 1/T, T being the span: the main lobe of a cycle ends this far beside its frequency. */
+  readonly resolution: number
+  /** Fits sinusoids of any frequency to these values; valid until the next call. */
+  fitter(values: Float64Array): (frequency: number) => Sinusoid
+  /** The values minus a sinusoid. The output array `rest` may be the values. */
+  without(values: Float64Array, sinusoid: Sinusoid, rest: Float64Array): Float64Array
+}
+
+/** Values by cell, NaN where missing; frequencies in cycles a cell. */
+export function gridSampling(cells: number, room = createSeriesRoom(cells)): Sampling {
+  return {
+    resolution: 1 / cells,
+    fitter(values) {
+      const series = observedSeries(values, undefined, room)
+      return frequency => fitSinusoid(series, frequency)
+    },
+    without: withoutSinusoid,
+  }
+}
+
+/** Values at ascending times in any unit, without missing ones; frequencies in cycles per unit. */
+export function timesSampling(times: Float64Array): Sampling {
+  return {
+    resolution: 1 / ((times.at(-1) ?? 0) - (times[0] ?? 0)),
+    fitter(values) {
+      const series = observedSeries(values)
+      return frequency => fitSinusoidAtTimes(times, series, frequency)
+    },
+    without: (values, sinusoid, rest) => withoutSinusoidAtTimes(times, values, sinusoid, rest),
+  }
 }

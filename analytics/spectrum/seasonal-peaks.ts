@@ -16,18 +16,22 @@
 
 import { detrend } from '../decomposition/detrend.ts'
 import { bridgeGaps } from '../time/fill-gaps.ts'
-import { Background } from './background.ts'
-import { type Candidate, createCycleFinder } from './cycle-finder.ts'
-import { falseAlarmProbability, observedTimes } from './false-alarm.ts'
+import { Background, type PeriodogramPicture, periodogramPicture } from './background.ts'
+import { type Candidate, createCycleFinder, refineJointly } from './cycle-finder.ts'
 import { transformSize } from './fft-plans.ts'
 import { harmonicOfDay } from './harmonics.ts'
-import { refineJointly } from './joint-cycles.ts'
-import { createSeriesRoom, observedSeries, withoutSinusoid } from './lomb-scargle.ts'
-import { cyclesMin, isNear, standingOut, strongBins } from './peak-bins.ts'
+import { createSeriesRoom, gridSampling, observedSeries, type Sampling, withoutSinusoid } from './lomb-scargle.ts'
 import { createPeriodogram, hannWindow, type Spectrum } from './periodogram.ts'
-import { type PeriodogramPicture, periodogramPicture } from './periodogram-picture.ts'
-import { gridSampling, type Sampling } from './sampling.ts'
-import { isSignificant, type SensorSteps } from './significance.ts'
+import {
+  cyclesMin,
+  falseAlarmProbability,
+  isNear,
+  isSignificant,
+  observedTimes,
+  type SensorSteps,
+  standingOut,
+  strongBins,
+} from './significance.ts'
 
 /** The highest frequency of a grid, in cycles a cell. */
 export const nyquist = 0.5

@@ -45,7 +45,7 @@ export function stateDurations(runs: StateRuns, buckets: readonly Bucket[]): Sta
   })
 }
 
-export function runEnd(runs: StateRuns, run: number): number {
+function runEnd(runs: StateRuns, run: number): number {
   return runs.startsMs[run + 1] ?? runs.endMs
 }
 
@@ -62,4 +62,93 @@ function durationsOf(heldMs: Float64Array, lengthMs: number, changes: number): S
     known_share: lengthMs === 0 ? null : knownMs / lengthMs,
     changes,
   }
+}
+
+interface StateAgreement {
+  /** Time in which both states are known. */
+  readonly known_seconds: number
+  readonly same_seconds: number
+  /** `same_seconds` / `known_seconds`; null without known time. */
+  readonly same_share: number | null
+}
+
+/** How long two states were equal. */
+export function stateAgreement(a: StateRuns, b: StateRuns, { startMs, endMs }: Bucket): StateAgreement {
+  let [inA, inB, knownMs, sameMs] = [0, 0, 0, 0]
+  while (inA < a.states.length && inB < b.states.length) {
+    const fromMs = Math.max(startMs, a.startsMs[inA] as number, b.startsMs[inB] as number)
+    const untilMs = Math.min(endMs, runEnd(a, inA), runEnd(b, inB))
+    const isKnown = a.states[inA] !== unknownState && b.states[inB] !== unknownState
+    if (isKnown && untilMs > fromMs) {
+      knownMs += untilMs - fromMs
+      if (a.states[inA] === b.states[inB]) sameMs += untilMs - fromMs
+    }
+    if (runEnd(a, inA) <= runEnd(b, inB)) inA++
+    else inB++
+  }
+  return {
+    known_seconds: knownMs / 1000,
+    same_seconds: sameMs / 1000,
+    same_share: knownMs === 0 ? null : sameMs / knownMs,
+  }
+}
+
+/** `[start_ms, end_ms)`. */
+interface StateEpisode {
+  /** Null while unknown. */
+  readonly state: number | null
+  readonly start_ms: number
+  readonly end_ms: number
+  readonly duration_seconds: number
+  /** It extends to now and may last longer. */
+  readonly ongoing: boolean
+}
+
+interface StateChange {
+  /** The first sample with the new state. The change may be as old as the sample before. */
+  readonly at_ms: number
+  readonly from: number
+  readonly to: number
+}
+
+interface StateEpisodes {
+  /** Newest first, at most `episodesMax`; `episodes_total` counts them all, including unknown ones. */
+  readonly episodes: StateEpisode[]
+  readonly episodes_total: number
+  readonly changes_total: number
+  readonly last_change: StateChange | null
+}
+
+/** Throws a RangeError unless `episodesMax` is a whole number from 1. */
+export function stateEpisodes(runs: StateRuns, episodesMax: number): StateEpisodes {
+  if (!(Number.isInteger(episodesMax) && episodesMax >= 1))
+    throw new RangeError(`invalid maximum of episodes: ${episodesMax}`)
+  const total = runs.states.length
+  const episodes: StateEpisode[] = []
+  for (let run = total - 1; run >= Math.max(0, total - episodesMax); run--) episodes.push(episodeAt(runs, run))
+  return {
+    episodes,
+    episodes_total: total,
+    changes_total: runs.changesMs.length,
+    last_change: lastChange(runs),
+  }
+}
+
+function episodeAt(runs: StateRuns, run: number): StateEpisode {
+  const startMs = runs.startsMs[run] as number
+  const endMs = runEnd(runs, run)
+  const state = runs.states[run] as number
+  return {
+    state: state === unknownState ? null : state,
+    start_ms: startMs,
+    end_ms: endMs,
+    duration_seconds: (endMs - startMs) / 1000,
+    ongoing: run === runs.states.length - 1,
+  }
+}
+
+function lastChange({ changesMs, changedFrom, changedTo }: StateRuns): StateChange | null {
+  const at_ms = changesMs.at(-1)
+  if (at_ms === undefined) return null
+  return { at_ms, from: changedFrom.at(-1) as number, to: changedTo.at(-1) as number }
 }

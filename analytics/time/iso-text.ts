@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { formatDate, twoDigits } from './calendar.ts'
-import { ZoneOffsets } from './zone-offsets.ts'
+import { ZoneOffsets } from './local-time.ts'
 
 const secondUs = 1_000_000
 const daySeconds = 86_400

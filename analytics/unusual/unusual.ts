@@ -10,8 +10,8 @@
  * 14 days of an episode, the new level is the usual one.
  */
 
-import { correctedMemory } from '../correlation/effective-count.ts'
-import { usualSize } from '../quality/usual-size.ts'
+import { correctedMemory } from '../correlation/autocorrelation.ts'
+import { usualSize } from '../quality/sensor-limits.ts'
 import { quantilesInPlace } from '../summary/quantile.ts'
 
 export interface UnusualInput {

@@ -1,6 +1,6 @@
 /** Times of foreign files: with or without a zone, as dates in several orders, and as counts since 1970. */
 
-import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
+import { ZoneOffsets } from '../../analytics/time/local-time.ts'
 import {
   daysInMonth,
   daysSinceEpoch,

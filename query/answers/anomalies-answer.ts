@@ -1,6 +1,6 @@
 /** The anomalies of a device: a page of episodes, newest first. */
 
-import { type Anomaly, type AnomalyKey, inOrder } from '../../analytics/findings/anomaly.ts'
+import { type Anomaly, type AnomalyKey, inOrder } from '../../analytics/findings/finding.ts'
 import { findingText } from '../../analytics/findings/finding-text.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type CustomMetric, descriptionsOf } from '../custom-metric.ts'

@@ -1,11 +1,9 @@
 /** All anomalies of a device in the readings at hand: silence, and anomalies of each metric by its kind. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
-import type { Anomaly } from '../../analytics/findings/anomaly.ts'
-import { newLevels } from '../../analytics/findings/from-changes.ts'
-import { longExcursions } from '../../analytics/findings/from-excursions.ts'
+import type { Anomaly } from '../../analytics/findings/finding.ts'
+import { longExcursions, newLevels, type UnusualGauge, unusualAnomalies } from '../../analytics/findings/from-gauges.ts'
 import { absencesOf, longGaps, type MetricTimes } from '../../analytics/findings/from-reliability.ts'
-import { type UnusualGauge, unusualAnomalies } from '../../analytics/findings/from-unusual.ts'
 import { qualityAnomalies } from '../../analytics/findings/quality-anomalies.ts'
 import { presentOf, type Samples } from '../../analytics/present.ts'
 import { withoutErrors } from '../../analytics/quality/error-codes.ts'

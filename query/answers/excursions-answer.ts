@@ -1,7 +1,6 @@
 /** Excursions of a metric beyond thresholds: each one, by day, and in total. */
 
-import type { DayOfExcursions } from '../../analytics/excursions/excursion-days.ts'
-import { type Excursion, findExcursions } from '../../analytics/excursions/excursions.ts'
+import { type DayOfExcursions, type Excursion, findExcursions } from '../../analytics/excursions/excursions.ts'
 import type { Samples } from '../../analytics/present.ts'
 import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'

@@ -1,10 +1,9 @@
 /** Today beside the same hours of earlier days: five local calendar days, hour by hour, to be laid over each other. */
 
 import { lowerBound } from '../../analytics/lower-bound.ts'
-import { orNull } from '../../analytics/or-null.ts'
+import { orNull } from '../../analytics/present.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
-import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
-import { type LocalHour, localHours } from '../../analytics/time/local-hours.ts'
+import { type LocalDay, type LocalHour, localDays, localHours } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { descriptionsOf } from '../custom-metric.ts'

@@ -1,7 +1,6 @@
 /** `changes`: permanent changes of the level of each gauge. */
 
-import { changeDaysMin, changePoints } from '../../analytics/changes/change-points.ts'
-import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
+import { changeDaysMin, changePoints, dailyLevels } from '../../analytics/changes/change-points.ts'
 import { reasons } from '../../analytics/reasons.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { verdictOf } from '../stats/verdict.ts'

@@ -1,11 +1,9 @@
 /** `domain`: figures that depend on a device's profile, in total and by local day. */
 
+import { greenhouseFigures, indoorFigures, weatherFigures } from '../../analytics/domain/air-profiles.ts'
 import { coldChainFigures } from '../../analytics/domain/cold-chain.ts'
 import { type AirHours, type CellRange, hoursBetween } from '../../analytics/domain/figures.ts'
-import { greenhouseFigures } from '../../analytics/domain/greenhouse.ts'
-import { indoorFigures } from '../../analytics/domain/indoor.ts'
 import { isColdChain, outdoorMetric } from '../../analytics/domain/profile.ts'
-import { weatherFigures } from '../../analytics/domain/weather.ts'
 import { presentOf } from '../../analytics/present.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'

@@ -8,7 +8,7 @@ import {
   forecastShareMin,
   historyOf,
 } from '../../analytics/forecast/forecast.ts'
-import { horizonHours } from '../../analytics/forecast/history.ts'
+import { horizonHours } from '../../analytics/forecast/models.ts'
 import { reasons } from '../../analytics/reasons.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { units } from '../answers/units.ts'

@@ -1,7 +1,7 @@
 /** Hourly means of a device, every gauge on the same grid of UTC hours, for the analyses by the hour. */
 
 import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
-import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
+import { hoursOfDay, hoursOfWeek } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'

@@ -1,7 +1,7 @@
 /** `unusual`: compares each gauge with its own previous four weeks, and gives the expected band. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
-import { quantumOf } from '../../analytics/quality/quantum.ts'
+import { quantumOf } from '../../analytics/quality/sensor-limits.ts'
 import { reasons } from '../../analytics/reasons.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { type UnusualEpisode, unusualDaysMin, unusualOf } from '../../analytics/unusual/unusual.ts'

@@ -3,9 +3,9 @@
  * states last and amounts add up.
  */
 
-import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
+import { bucketIncreases } from '../../analytics/counter/counter-increase.ts'
 import { type CircularSummary, circularSummaryOf } from '../../analytics/direction/circular-summary.ts'
-import { directionAggregates, vectorAggregates } from '../../analytics/direction/direction-aggregates.ts'
+import { directionAggregates, vectorAggregates } from '../../analytics/direction/vector-mean.ts'
 import { lowerBound } from '../../analytics/lower-bound.ts'
 import { bucketSums } from '../../analytics/rate/bucket-sums.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'

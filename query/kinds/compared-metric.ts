@@ -1,11 +1,10 @@
 /** One custom metric of two devices side by side, by its kind. */
 
 import { agreementOf } from '../../analytics/correlation/agreement.ts'
-import { directionAgreement, directionDifferences } from '../../analytics/direction/direction-agreement.ts'
+import { directionAgreement, directionDifferences } from '../../analytics/direction/circular-summary.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { coverageMin } from '../../analytics/reliability/coverage.ts'
-import { stateAgreement } from '../../analytics/state/state-agreement.ts'
-import { stateDurations } from '../../analytics/state/state-durations.ts'
+import { stateAgreement, stateDurations } from '../../analytics/state/state-durations.ts'
 import type { Bucket } from '../../analytics/summary/aggregates.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'

@@ -1,11 +1,10 @@
 /** A direction as the flat-line test judges it: a vane that stands still in the wind. */
 
 import { episodesOf } from '../../analytics/findings/episodes.ts'
-import { findingsOfKind } from '../../analytics/findings/kinds.ts'
-import type { JudgedMetric } from '../../analytics/findings/quality-anomalies.ts'
-import { frozenMarks } from '../../analytics/findings/vane.ts'
+import { findingsOfKind } from '../../analytics/findings/finding.ts'
+import { frozenMarks, type JudgedMetric } from '../../analytics/findings/quality-anomalies.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
-import { flatBit } from '../../analytics/quality/quality-marks.ts'
+import { flatBit } from '../../analytics/quality/quality-limits.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { customLimits } from '../custom-metric.ts'
 import type { CustomSamples } from './metric-samples.ts'

@@ -1,14 +1,11 @@
 /** The figures of a metric over a whole window, for each kind except gauges. */
 
 import { counterIncrease } from '../../analytics/counter/counter-increase.ts'
-import { circularSummary } from '../../analytics/direction/circular-summary.ts'
-import { rose } from '../../analytics/direction/rose.ts'
+import { circularSummary, rose } from '../../analytics/direction/circular-summary.ts'
 import { vectorMean } from '../../analytics/direction/vector-mean.ts'
 import { upperBound } from '../../analytics/lower-bound.ts'
-import { bucketSums } from '../../analytics/rate/bucket-sums.ts'
-import { greatestSum } from '../../analytics/rate/greatest-sum.ts'
-import { stateDurations } from '../../analytics/state/state-durations.ts'
-import { stateEpisodes } from '../../analytics/state/state-episodes.ts'
+import { bucketSums, greatestSum } from '../../analytics/rate/bucket-sums.ts'
+import { stateDurations, stateEpisodes } from '../../analytics/state/state-durations.ts'
 import type { Bucket } from '../../analytics/summary/aggregates.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'

@@ -1,7 +1,7 @@
 /** Responses of `fleet` and `latest/<device>`. Times are milliseconds since 1970. */
 
 import { z } from 'zod'
-import { trends } from '../../analytics/summary/three-hour-trend.ts'
+import { trends } from '../../analytics/summary/pressure-tendency.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { airMetrics } from '../answers/units.ts'
 import { customMetrics } from '../shapes/kinds.ts'
@@ -141,4 +141,4 @@ export const FleetTrends = z.strictObject({
   ),
 })
 export type FleetTrends = z.infer<typeof FleetTrends>
-export type { Trend } from '../../analytics/summary/three-hour-trend.ts'
+export type { Trend } from '../../analytics/summary/pressure-tendency.ts'

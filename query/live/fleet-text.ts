@@ -1,7 +1,7 @@
 /** Devices of the fleet as JSON text, and their last 24 hours. */
 
 import { expectedDefaultSeconds } from '../../analytics/reliability/freshness.ts'
-import { threeHourChange, trendOf } from '../../analytics/summary/three-hour-trend.ts'
+import { threeHourChange, trendOf } from '../../analytics/summary/pressure-tendency.ts'
 import { metrics } from '../../store/tables.ts'
 import { type AirMetric, airMetrics, units } from '../answers/units.ts'
 import type { MetricDescription } from '../shapes/kinds.ts'

@@ -1,7 +1,7 @@
 /** Response of `anomalies/<device>`. */
 
 import { z } from 'zod'
-import { anomalyCodes } from '../../analytics/findings/anomaly.ts'
+import { anomalyCodes } from '../../analytics/findings/finding.ts'
 import { Finding } from './findings.ts'
 import { customMetrics } from './kinds.ts'
 import { answerContext, Count, LocalMinute } from './parts.ts'

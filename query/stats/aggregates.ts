@@ -1,11 +1,10 @@
 /** One aggregate of each kind over the whole window, for every metric and the dew point. */
 
-import { orNull } from '../../analytics/or-null.ts'
-import { presentOf } from '../../analytics/present.ts'
+import { orNull, presentOf } from '../../analytics/present.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import { timeWeightedMean } from '../../analytics/summary/aggregates.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { quantilesInPlace } from '../../analytics/summary/quantile.ts'
-import { timeWeightedMean } from '../../analytics/summary/time-weighted-mean.ts'
 import { quantities } from '../answers/units.ts'
 import { metricCadence } from '../kinds/metric-cadence.ts'
 import { mapColumns } from '../map-columns.ts'

@@ -11,7 +11,7 @@ import {
   shownLags,
 } from '../../analytics/correlation/autocorrelation-bands.ts'
 import type { SeriesTransform } from '../../analytics/correlation/block-spectra.ts'
-import { orNull } from '../../analytics/or-null.ts'
+import { orNull } from '../../analytics/present.ts'
 import { reasons } from '../../analytics/reasons.ts'
 import { harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
 import type { Moments } from '../../analytics/summary/moments.ts'

@@ -1,8 +1,12 @@
 /** Hourly correlations of the metrics and the dew point, and their lags. */
 
 import { createBeyondDay, effectiveCountBeyondDay } from '../../analytics/correlation/beyond-day.ts'
-import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
-import { holmSignificant } from '../../analytics/correlation/holm.ts'
+import {
+  type Correlation,
+  correlation,
+  correlationSeries,
+  holmSignificant,
+} from '../../analytics/correlation/correlation.ts'
 import { type Lag, significantLag } from '../../analytics/correlation/lag.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Stats } from '../shapes/stats.ts'

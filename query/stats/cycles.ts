@@ -4,15 +4,17 @@
  */
 
 import { detrendAtTimes } from '../../analytics/decomposition/detrend.ts'
-import { orNull } from '../../analytics/or-null.ts'
-import { presentOf } from '../../analytics/present.ts'
-import { falseAlarmProbability, momentsOfTimes } from '../../analytics/spectrum/false-alarm.ts'
-import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
-import { refineJointly } from '../../analytics/spectrum/joint-cycles.ts'
-import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
-import { type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
+import { orNull, presentOf } from '../../analytics/present.ts'
+import { refineJointly } from '../../analytics/spectrum/cycle-finder.ts'
+import { cellMiddleMs, harmonicsOf, maximumNear, timesADay } from '../../analytics/spectrum/harmonics.ts'
+import { type Sampling, timesSampling } from '../../analytics/spectrum/lomb-scargle.ts'
 import { nyquist, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
-import { isSignificant, type SensorSteps } from '../../analytics/spectrum/significance.ts'
+import {
+  falseAlarmProbability,
+  isSignificant,
+  momentsOfTimes,
+  type SensorSteps,
+} from '../../analytics/spectrum/significance.ts'
 import { dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000

@@ -1,6 +1,6 @@
 /** Derived quantities of the last readings, which no sensor measures. */
 
-import { orNull } from '../../analytics/or-null.ts'
+import { orNull } from '../../analytics/present.ts'
 import { absoluteHumidity, seaLevelPressure } from '../../analytics/summary/derived.ts'
 import { pressureTendency } from '../../analytics/summary/pressure-tendency.ts'
 import type { Metric } from '../../store/tables.ts'

@@ -2,12 +2,10 @@
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
-import { levelFinding } from '../../analytics/findings/from-changes.ts'
-import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
+import { excursionFinding, levelFinding, unusualFinding } from '../../analytics/findings/from-gauges.ts'
 import { qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { type RejectedReadings, rejectedFinding } from '../../analytics/findings/from-rejections.ts'
 import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
-import { unusualFinding } from '../../analytics/findings/from-unusual.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { presentOf } from '../../analytics/present.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'

@@ -1,7 +1,6 @@
 import { test } from 'tap'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
-import { type Aggregate, aggregate } from '../../analytics/summary/aggregates.ts'
-import { timeWeightedMean } from '../../analytics/summary/time-weighted-mean.ts'
+import { type Aggregate, aggregate, timeWeightedMean } from '../../analytics/summary/aggregates.ts'
 import { localDays } from '../../analytics/time/local-days.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { deviation, type Fixture, floats, readFixture, timesFrom } from './fixture.ts'

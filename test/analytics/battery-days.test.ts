@@ -1,7 +1,7 @@
 /** Remaining days of batteries, against external figures and explicit definitions. */
 
 import { test } from 'tap'
-import { batteryDays, sinceJump } from '../../analytics/battery/battery-days.ts'
+import { batteryDays, sinceJump } from '../../analytics/battery/battery-state.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
 
 const percent = { end: 0, daysMax: 10_000 }

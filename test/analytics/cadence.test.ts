@@ -1,8 +1,7 @@
 import { test } from 'tap'
 import { presentOf } from '../../analytics/present.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
-import { estimateInterval } from '../../analytics/reliability/interval-estimate.ts'
-import { differences, thin } from '../../analytics/reliability/thinning.ts'
+import { differences, estimateInterval, thin } from '../../analytics/reliability/interval-estimate.ts'
 import { deviation, type Fixture, readFixture, timesFrom } from './fixture.ts'
 
 const reference = readFixture('cadence')

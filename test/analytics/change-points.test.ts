@@ -1,8 +1,7 @@
 /** Changes of level, in series whose changes are known. */
 
 import { test } from 'tap'
-import { changePoints } from '../../analytics/changes/change-points.ts'
-import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
+import { changePoints, dailyLevels } from '../../analytics/changes/change-points.ts'
 import { autoregressive } from './series.ts'
 
 const days = 80

@@ -1,14 +1,14 @@
 /** Correlations against pandas and scipy. Fixture: fixtures/series-correlation.py. */
 
 import { test } from 'tap'
+import { correctedMemory, effectiveCount } from '../../analytics/correlation/autocorrelation.ts'
 import {
   correlation,
   correlationInterval,
   correlationP,
   correlationSeries,
+  holmSignificant,
 } from '../../analytics/correlation/correlation.ts'
-import { correctedMemory, effectiveCount } from '../../analytics/correlation/effective-count.ts'
-import { holmSignificant } from '../../analytics/correlation/holm.ts'
 import { midRanks } from '../../analytics/correlation/ranks.ts'
 import { hourOfDayMeans, hourOfDayRemoved } from '../../analytics/decomposition/deseasonalise.ts'
 import { deviation, floats, readFixture } from './fixture.ts'

@@ -3,12 +3,17 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
-import { counterIncrease, increaseAt, resetsMax, withoutNoise } from '../../analytics/counter/counter-increase.ts'
-import { extrapolatedIncrease, extrapolatedRatePerSecond } from '../../analytics/counter/extrapolated-increase.ts'
+import {
+  bucketIncreases,
+  counterIncrease,
+  increaseAt,
+  resetsMax,
+  withoutNoise,
+} from '../../analytics/counter/counter-increase.ts'
 import { upperBound } from '../../analytics/lower-bound.ts'
 import { localDays } from '../../analytics/time/local-days.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { extrapolatedIncrease, extrapolatedRatePerSecond } from './extrapolated-increase.ts'
 import { deviation, type Fixture, readFixture, timesFrom } from './fixture.ts'
 import { above, bucketsBetween, found, samplesOf } from './series.ts'
 

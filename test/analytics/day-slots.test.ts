@@ -1,7 +1,7 @@
 /** The slots of a local day, used to subtract the mean daily profile of a series. */
 
 import { test } from 'tap'
-import { daySlotMs, daySlots } from '../../analytics/time/day-slots.ts'
+import { daySlotMs, daySlots } from '../../analytics/correlation/beyond-day.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { hourMs, minuteMs } from './series.ts'
 

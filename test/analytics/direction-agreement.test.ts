@@ -1,7 +1,7 @@
 /** Two series of directions against numpy, scipy and astropy. Fixture: fixtures/direction-agreement.py. */
 
 import { test } from 'tap'
-import { directionAgreement, directionDifferences } from '../../analytics/direction/direction-agreement.ts'
+import { directionAgreement, directionDifferences } from '../../analytics/direction/circular-summary.ts'
 import { type Fixture, floats, readFixture } from './fixture.ts'
 
 const agreementOf = (a: readonly (number | null)[], b: readonly (number | null)[]) =>

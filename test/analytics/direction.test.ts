@@ -3,11 +3,19 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { type CircularSummary, circularSummary } from '../../analytics/direction/circular-summary.ts'
+import {
+  type CircularSummary,
+  circularSummary,
+  rose,
+  type SectorCount,
+} from '../../analytics/direction/circular-summary.ts'
 import { normaliseDegrees, turnBetween } from '../../analytics/direction/degrees.ts'
-import { directionAggregates, vectorAggregates } from '../../analytics/direction/direction-aggregates.ts'
-import { rose, type SectorCount } from '../../analytics/direction/rose.ts'
-import { type VectorMean, vectorMean } from '../../analytics/direction/vector-mean.ts'
+import {
+  directionAggregates,
+  type VectorMean,
+  vectorAggregates,
+  vectorMean,
+} from '../../analytics/direction/vector-mean.ts'
 import { localDays } from '../../analytics/time/local-days.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { deviation, type Fixture, floats, readFixture, timesFrom } from './fixture.ts'

@@ -1,12 +1,14 @@
 /** Figures of profiles against their formulas in numpy, and at their edges. Fixture: fixtures/domain.py. */
 
 import { test } from 'tap'
+import {
+  greenhouseFigures,
+  indoorFigures,
+  vapourPressureDeficit,
+  weatherFigures,
+} from '../../analytics/domain/air-profiles.ts'
 import { type ColdChainInput, coldChainFigures, meanKineticTemperature } from '../../analytics/domain/cold-chain.ts'
 import { type AirHours, type BandFigure, bandFigure, type CellRange } from '../../analytics/domain/figures.ts'
-import { greenhouseFigures, vapourPressureDeficit } from '../../analytics/domain/greenhouse.ts'
-import { indoorFigures } from '../../analytics/domain/indoor.ts'
-
-import { weatherFigures } from '../../analytics/domain/weather.ts'
 import { reasons } from '../../analytics/reasons.ts'
 import { dewPoint } from '../../analytics/summary/derived.ts'
 import { deviation, floats, readFixture } from './fixture.ts'

@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { findExcursions, holdsUntil } from '../../analytics/excursions/excursions.ts'
-import { briefRuns, isByChance } from '../../analytics/findings/from-excursions.ts'
+import { briefRuns, isByChance } from '../../analytics/findings/from-gauges.ts'
 import { hourMs, minuteMs } from './series.ts'
 
 interface Asked {

@@ -1,12 +1,15 @@
 /** Forecasts of series with a known future, and their parts. */
 
 import { type Test, test } from 'tap'
-
-import { backTest } from '../../analytics/forecast/back-test.ts'
-import { forecast } from '../../analytics/forecast/forecast.ts'
-import { horizonHours } from '../../analytics/forecast/history.ts'
+import { backTest, forecast } from '../../analytics/forecast/forecast.ts'
 import { leastSquares } from '../../analytics/forecast/least-squares.ts'
-import { extendAutoregression, fitAutoregression, models, weightsOf } from '../../analytics/forecast/models.ts'
+import {
+  extendAutoregression,
+  fitAutoregression,
+  horizonHours,
+  models,
+  weightsOf,
+} from '../../analytics/forecast/models.ts'
 import { autoregressive, withLoss } from './series.ts'
 
 const hours = 56 * 24

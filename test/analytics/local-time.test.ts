@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { formatDate, parseDate } from '../../analytics/time/calendar.ts'
-import { createLocalTime } from '../../analytics/time/local-time.ts'
-import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
+import { createLocalTime, ZoneOffsets } from '../../analytics/time/local-time.ts'
 import { runs } from '../support/runs.ts'
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]

@@ -1,10 +1,9 @@
 /** The false-alarm probability against astropy, and frequencies without a peak. Fixture: fixtures/seasonal-peaks.py. */
 
 import { test } from 'tap'
-import { falseAlarmProbability, observedTimes } from '../../analytics/spectrum/false-alarm.ts'
-import { fitSinusoid, observedSeries } from '../../analytics/spectrum/lomb-scargle.ts'
-import { refineFrequency } from '../../analytics/spectrum/refine-frequency.ts'
-import { gridSampling } from '../../analytics/spectrum/sampling.ts'
+import { refineFrequency } from '../../analytics/spectrum/cycle-finder.ts'
+import { fitSinusoid, gridSampling, observedSeries } from '../../analytics/spectrum/lomb-scargle.ts'
+import { falseAlarmProbability, observedTimes } from '../../analytics/spectrum/significance.ts'
 import { floats, readFixture } from './fixture.ts'
 import { autoregressive } from './series.ts'
 

@@ -1,7 +1,7 @@
 /** MSTL against statsmodels. Fixture: fixtures/mstl.py. */
 
 import { test } from 'tap'
-import { planLoess } from '../../analytics/decomposition/loess-plan.ts'
+import { planLoess } from '../../analytics/decomposition/loess.ts'
 import { dailyStl, decompose, type Stl, weeklyStl } from '../../analytics/decomposition/stl.ts'
 import { decomposeSeasons } from '../../analytics/decomposition/strength.ts'
 import { farthest, hourlySeries, readFixture } from './fixture.ts'

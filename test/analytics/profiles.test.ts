@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { circularMean, dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
-import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
+import { hoursOfDay, hoursOfWeek } from '../../analytics/time/local-days.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { demoColumn, deviation, readFixture } from './fixture.ts'
 

@@ -6,7 +6,7 @@ import { test } from 'tap'
 import { flatLines } from '../../analytics/quality/flat-line.ts'
 import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '../../analytics/quality/quality.ts'
 import { type MetricSettings, qualityLimits } from '../../analytics/quality/quality-limits.ts'
-import { gapMarks } from '../../analytics/reliability/gap-marks.ts'
+import { gapMarks } from '../../analytics/reliability/gaps.ts'
 import { runs } from '../support/runs.ts'
 import { above, hourMs, minuteMs, uniform } from './series.ts'
 

@@ -1,7 +1,7 @@
 /** The smallest step of a sensor. */
 
 import { test } from 'tap'
-import { quantumOf } from '../../analytics/quality/quantum.ts'
+import { quantumOf } from '../../analytics/quality/sensor-limits.ts'
 import { autoregressive, withLoss } from './series.ts'
 
 const walk = autoregressive(5000, 0.99, 1)

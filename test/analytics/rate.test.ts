@@ -4,9 +4,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { compensatedSum } from '../../analytics/compensated-sum.ts'
-import { bucketSums } from '../../analytics/rate/bucket-sums.ts'
-import { greatestSum } from '../../analytics/rate/greatest-sum.ts'
-import { spells } from '../../analytics/rate/spells.ts'
+import { bucketSums, greatestSum } from '../../analytics/rate/bucket-sums.ts'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { deviation, readFixture, timesFrom } from './fixture.ts'
 import { bucketsBetween, everySeconds, found, samplesOf } from './series.ts'
@@ -56,21 +54,6 @@ test('edges: an empty series, a missing value, an unknown or irregular interval,
   t.equal(greatestSum(samplesOf({}), 1), null)
   t.strictSame(greatestSum(samplesOf({ 5: 7 }), 60), { sum: 7, start_ms: -55, end_ms: 5, count: 1 })
   t.throws(() => greatestSum(samplesOf({}), 0), RangeError)
-  const nothing = { wet_count: 0, dry_count: 0, longest_wet: null, longest_dry: null }
-  t.strictSame(spells({ ...samplesOf({}), cadence: unknown }, 1), nothing)
-})
-
-test('spells end at a change between wet and dry, and at a gap', async t => {
-  const rain = { 0: 0, 60000: 0, 120000: 0.2, 180000: 0.4, 240000: 0, 300000: 1 }
-  const after = { 1000000: 0, 1060000: 0, 1120000: 0 }
-  t.strictSame(spells({ ...samplesOf({ ...rain, ...after }), cadence: everySeconds(60) }, 0.2), {
-    wet_count: 2,
-    dry_count: 3,
-    longest_wet: { start_ms: 120_000, end_ms: 180_000, samples: 2, sum: 0.2 + 0.4 },
-    longest_dry: { start_ms: 1_000_000, end_ms: 1_120_000, samples: 3, sum: 0 },
-  })
-  const apart = spells({ ...samplesOf(rain), cadence: unknown }, 0.2)
-  t.strictSame([apart.wet_count, apart.dry_count], [3, 3])
 })
 
 test('sums keep small amounts beside huge ones', async t => {
@@ -93,7 +76,7 @@ function made(list: readonly (readonly [seconds: number, amount: number])[]) {
   return { timesMs: timesFrom((first ?? 0) * 1000, rest), values: Float64Array.from(list, ([, amount]) => amount / 10) }
 }
 
-test('spells cover every sample once within the greatest window', async () => {
+test('the greatest sum of a window matches all windows tried', async () => {
   fc.assert(
     fc.property(amounts, fc.integer({ min: 1, max: 3600 }), (list, seconds) => {
       const { timesMs, values } = made(list)
@@ -105,8 +88,6 @@ test('spells cover every sample once within the greatest window', async () => {
         }, 0),
       )
       assert.ok(Math.abs(greatest.sum - Math.max(0, ...sums)) < 1e-9)
-      const { wet_count, dry_count } = spells({ timesMs, values, cadence: unknown }, 1)
-      assert.equal(wet_count + dry_count, list.length)
     }),
   )
 })

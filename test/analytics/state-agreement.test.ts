@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
-import { stateAgreement } from '../../analytics/state/state-agreement.ts'
+import { stateAgreement } from '../../analytics/state/state-durations.ts'
 import { type StateRuns, stateRuns } from '../../analytics/state/state-runs.ts'
 import { samplesOf } from './series.ts'
 

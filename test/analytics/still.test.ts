@@ -2,10 +2,9 @@
 
 import t from 'tap'
 import { episodesOf } from '../../analytics/findings/episodes.ts'
-import { frozenMarks } from '../../analytics/findings/vane.ts'
+import { frozenMarks } from '../../analytics/findings/quality-anomalies.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
-import { qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
-import { flatBit } from '../../analytics/quality/quality-marks.ts'
+import { flatBit, qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { autoregressive, hourMs, minuteMs } from './series.ts'
 

@@ -1,7 +1,6 @@
 /** How often a series without a change of level is said to have one, and how often a step is found. */
 
-import { type ChangePoint, changePoints } from '../../analytics/changes/change-points.ts'
-import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
+import { type ChangePoint, changePoints, dailyLevels } from '../../analytics/changes/change-points.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { autoregressive, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'

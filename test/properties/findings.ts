@@ -1,16 +1,14 @@
 /** False findings in the month of a healthy device, and found faults of a broken one. */
 
 import type { Finding } from '../../analytics/findings/finding.ts'
-import { levelFinding } from '../../analytics/findings/from-changes.ts'
-import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
+import { excursionFinding, levelFinding, unusualFinding } from '../../analytics/findings/from-gauges.ts'
 import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
-import { unusualFinding } from '../../analytics/findings/from-unusual.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { freeLimits, qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
-import { quantumOf } from '../../analytics/quality/quantum.ts'
+import { quantumOf } from '../../analytics/quality/sensor-limits.ts'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'

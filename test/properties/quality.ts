@@ -1,8 +1,7 @@
 /** How often a healthy sensor's readings are suspect, and how often a broken one's are found. */
 
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
-import { freeLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
-import { errorBit, spikeBit } from '../../analytics/quality/quality-marks.ts'
+import { errorBit, freeLimits, qualityLimits, spikeBit } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { autoregressive, minuteMs, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'

@@ -1,6 +1,6 @@
 /** Verdicts on a slope in noise with memory. */
 
-import { dayMeans } from '../../analytics/decomposition/day-means.ts'
+import { dayMeans } from '../../analytics/decomposition/deseasonalise.ts'
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { type Trend, trendOf } from '../../analytics/decomposition/trend.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'

@@ -1,7 +1,7 @@
 /** Pages of anomalies: in order, complete and without duplicates. */
 
 import t from 'tap'
-import type { Anomaly } from '../../../analytics/findings/anomaly.ts'
+import type { Anomaly } from '../../../analytics/findings/finding.ts'
 import { cadenceOf } from '../../../analytics/reliability/cadence.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import { type AnalysedDevice, analysedStation } from '../../../query/analysed-device.ts'

@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { threeHourChange, trendOf } from '../../../analytics/summary/three-hour-trend.ts'
+import { threeHourChange, trendOf } from '../../../analytics/summary/pressure-tendency.ts'
 import { gzipLevel } from '../../../query/cache/encode-body.ts'
 import { Deadlines, noDeadline } from '../../../query/live/deadlines.ts'
 import { DeviceHours } from '../../../query/live/device-hours.ts'

@@ -6,9 +6,9 @@
  * open at the start.
  */
 
-import { upperBound } from '../lower-bound.ts'
-import { presentOf, type Samples } from '../present.ts'
-import { counterIncrease } from './counter-increase.ts'
+import { counterIncrease } from '../../analytics/counter/counter-increase.ts'
+import { upperBound } from '../../analytics/lower-bound.ts'
+import { presentOf, type Samples } from '../../analytics/present.ts'
 
 /** A sample this many average intervals from an edge is near it: the series extends beyond. */
 const nearIntervals = 1.1
