@@ -1,4 +1,4 @@
-/** Limits against models: budgets of bytes, capacities with evictions, mutexes, semaphores and token buckets. */
+/** Limits: budgets of bytes, capacities with evictions, mutexes, semaphores and token buckets. */
 
 import fc from 'fast-check'
 import { LRUCache } from 'lru-cache'
@@ -15,7 +15,6 @@ import {
   sharedRate,
   TokenBuckets,
 } from '../../store/limits/token-buckets.ts'
-import { runs } from '../support/runs.ts'
 
 /** Works that the test ends, and their observed results. */
 
@@ -44,125 +43,43 @@ function startWorks() {
 
 const settled = () => new Promise(setImmediate)
 
-/** The same rule over recomputed sums. A negative number returns bytes. */
-function agrees(budget: ByteBudget, held: Map<string, number>, key: string, bytes: number): boolean {
-  const has = held.get(key) ?? 0
-  if (bytes < 0) {
-    budget.release(key, Math.min(has, -bytes))
-    held.set(key, Math.max(0, has + bytes))
-    return true
-  }
-  const hasRoom = has + bytes <= 1024 - bytesOf(held) - bytes
-  if (hasRoom) held.set(key, has + bytes)
-  return budget.take(key, bytes) === hasRoom
-}
-
-test('all bytes have a common limit in which each new key finds room', async () => {
-  const keys = fc.constantFrom('a', 'b', 'c', 'd')
-  const steps = fc.array(fc.tuple(keys, fc.integer({ min: -300, max: 300 })), { maxLength: 100 })
-  const property = fc.property(steps, given => {
-    const budget = new ByteBudget(1024)
-    const held = new Map<string, number>()
-    const areAgreed = given.every(([key, bytes]) => agrees(budget, held, key, bytes))
-    return areAgreed && bytesOf(held) <= 1024 && budget.take('new', 1)
-  })
-  fc.assert(property)
+test('a key holds at most as much as it leaves free', async t => {
+  const budget = new ByteBudget(1024)
+  t.strictSame(
+    [budget.take('a', 512), budget.take('a', 1), budget.take('b', 256), budget.take('b', 1)],
+    [true, false, true, false],
+  )
+  budget.release('a', 500)
+  t.strictSame([budget.take('b', 239), budget.take('b', 239)], [true, false])
+  budget.release('a', 12)
+  t.strictSame([budget.take('a', 265), budget.take('a', 264), budget.take('new', 1)], [false, true, true])
 })
 
-function bytesOf(held: ReadonlyMap<string, number>): number {
-  return [...held.values()].reduce((sum, bytes) => sum + bytes, 0)
-}
-
-const max = 10
-const waitMsMax = 100
-const keys = ['a', 'b']
-
-interface Held {
-  holder: number
-  keys: string[]
-  amount: number
-  waitingSince?: { ms: number; order: number } | undefined
-}
-
-/** The holders in an array, searched for the longest wait. */
-class CapacityModel {
-  held: Held[] = []
-  evicted: number[] = []
-  #order = 0
-
-  amountOf(key: string): number {
-    return sumOf(this.held.filter(each => each.keys.includes(key)))
+test('without room, holders that have kept the service waiting for long give way, the longest wait first', async t => {
+  let nowMs = 0
+  const evicted: string[] = []
+  const evict = (holder: string) => void evicted.push(holder)
+  const capacity = new Capacity<string>({ max: 10, eviction: { waitMsMax: 100, nowMs: () => nowMs, evict } })
+  const mayTake = (holder: string, atMs: number, amount: number) => {
+    nowMs = atMs
+    return capacity.take(holder, [], amount)
   }
-
-  isFull(amount: number): boolean {
-    return this.held.length > 0 && sumOf(this.held) + amount > max
-  }
-
-  take(holder: number, keys: string[], amount: number, nowMs: number): boolean {
-    while (this.isFull(amount)) {
-      const waiting = this.held.filter(each => each.waitingSince !== undefined)
-      const [longest] = waiting.sort((a, b) => (a.waitingSince?.order ?? 0) - (b.waitingSince?.order ?? 0))
-      if (longest === undefined || nowMs - (longest.waitingSince?.ms ?? 0) < waitMsMax) return false
-      this.release(longest.holder)
-      this.evicted.push(longest.holder)
-    }
-    this.held.push({ holder, keys, amount })
-    return true
-  }
-
-  wait(holder: number, isWaiting: boolean, nowMs: number): void {
-    const held = this.held.find(each => each.holder === holder)
-    if (held !== undefined) held.waitingSince = isWaiting ? { ms: nowMs, order: this.#order++ } : undefined
-  }
-
-  release(holder: number): boolean {
-    const before = this.held.length
-    this.held = this.held.filter(each => each.holder !== holder)
-    return this.held.length < before
-  }
-}
-
-function sumOf(held: readonly Held[]): number {
-  return held.reduce((total, each) => total + each.amount, 0)
-}
-
-const capacityStep = fc.record({
-  kind: fc.constantFrom('take' as const, 'wait' as const, 'stop waiting' as const, 'release' as const),
-  keys: fc.subarray(keys),
-  amount: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.constant(14)),
-  /** How many have come since the one that is meant. */
-  back: fc.nat(5),
-  passMs: fc.nat(60),
-})
-
-test('it admits, refuses and evicts as the model does', async () => {
-  const property = fc.property(fc.array(capacityStep, { maxLength: 80 }), steps => {
-    let nowMs = 0
-    const evicted: number[] = []
-    const evict = (holder: number) => void evicted.push(holder)
-    const capacity = new Capacity<number>({ max, eviction: { waitMsMax, nowMs: () => nowMs, evict } })
-    const model = new CapacityModel()
-    let holders = 0
-    const agrees = ({ kind, keys, amount, back }: (typeof steps)[number]) => {
-      const holder = kind === 'take' ? holders++ : holders - 1 - back
-      if (kind === 'take') return capacity.take(holder, keys, amount) === model.take(holder, keys, amount, nowMs)
-      if (kind === 'release') return capacity.release(holder) === model.release(holder)
-      capacity.wait(holder, kind === 'wait')
-      model.wait(holder, kind === 'wait', nowMs)
-      return true
-    }
-    return steps.every(step => {
-      nowMs += step.passMs
-      return (
-        agrees(step) &&
-        evicted.join() === model.evicted.join() &&
-        [...capacity.holders()].join() === model.held.map(({ holder }) => holder).join() &&
-        capacity.isFull(step.amount) === model.isFull(step.amount) &&
-        keys.every(key => capacity.amountOf(key) === model.amountOf(key))
-      )
-    })
-  })
-  fc.assert(property, runs(500, 2000))
+  t.ok(capacity.take('alone', ['a'], 14), 'a single holder may have any amount')
+  t.strictSame([capacity.release('alone'), capacity.release('alone')], [true, false])
+  t.ok(capacity.take('one', ['a', 'b'], 4) && capacity.take('two', ['a'], 4))
+  t.strictSame([capacity.amountOf('a'), capacity.amountOf('b')], [8, 4])
+  t.strictSame([capacity.isFull(2), capacity.isFull(3)], [false, true])
+  for (const holder of ['two', 'gone']) capacity.wait(holder, true)
+  nowMs = 50
+  capacity.wait('one', true)
+  t.strictSame([mayTake('three', 99, 3), mayTake('three', 149, 3), evicted], [false, true, ['two']])
+  capacity.wait('one', true)
+  t.notOk(mayTake('four', 200, 5), 'the wait has begun again')
+  capacity.wait('one', false)
+  t.notOk(mayTake('four', 400, 5), 'the wait has ended')
+  capacity.wait('one', true)
+  t.strictSame([mayTake('four', 500, 5), evicted], [true, ['two', 'one']])
+  t.strictSame([capacity.release('one'), capacity.amountOf('a'), ...capacity.holders()], [false, 0, 'three', 'four'])
 })
 
 test('each holder gives way once and only by an eviction', async t => {
@@ -200,55 +117,25 @@ function startMutex() {
   return { mutex, seen, ask: askFor, end: (isDone: boolean) => end(0, isDone) }
 }
 
-class MutexModel {
-  readonly seen: Seen = { started: [], outcomes: {} }
-  #queue: number[] = []
-
-  ask(id: number, how: 'run' | 'tryRun'): void {
-    if (how === 'tryRun' && this.#queue.length >= worksMax) this.seen.outcomes[id] = 'full'
-    else if (this.#queue.push(id) === 1) this.seen.started.push(id)
-  }
-
-  end(isDone: boolean): void {
-    const [ended, next] = this.#queue
-    if (ended !== undefined) this.seen.outcomes[ended] = isDone ? 'done' : 'failed'
-    if (next !== undefined) this.seen.started.push(next)
-    this.#queue = this.#queue.slice(1)
-  }
-}
-
-test('works run one at a time in order, with failures for their caller alone', async () => {
-  const step = fc.constantFrom('run' as const, 'tryRun' as const, true, false)
-  const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-    const works = startMutex()
-    const model = new MutexModel()
-    for (const [id, what] of steps.entries()) {
-      for (const each of [works, model]) {
-        if (typeof what === 'boolean') each.end(what)
-        else void each.ask(id, what)
-      }
-      await settled()
-      if (JSON.stringify(works.seen) !== JSON.stringify(model.seen)) return false
-    }
-    return true
-  })
-  await fc.assert(property)
-})
-
-test('it is idle when all that was asked for has ended', async t => {
-  const { mutex, ask, end } = startMutex()
-  const asked = [ask(0, 'run'), ask(1, 'run'), ask(2, 'tryRun')]
+test('works run one at a time in order, with failures for their caller alone, and then it is idle', async t => {
+  const { mutex, seen, ask, end } = startMutex()
+  const asked = [ask(0, 'run'), ask(1, 'tryRun'), ask(2, 'run'), ask(3, 'tryRun'), ask(4, 'run')]
   let isIdle = false
   const idle = mutex.idle().then(() => {
     isIdle = true
   })
-  for (const isDone of [true, false, true]) {
+  for (const [at, isDone] of [true, false, true, true].entries()) {
     await settled()
     t.notOk(isIdle)
+    t.equal(seen.started.length, at + 1)
     end(isDone)
   }
   await Promise.all([idle, ...asked])
   await mutex.idle()
+  void ask(5, 'tryRun')
+  await settled()
+  t.strictSame(seen.started, [0, 1, 2, 4, 5], 'it has room again')
+  t.strictSame(seen.outcomes, { 0: 'done', 1: 'failed', 2: 'done', 3: 'full', 4: 'done' })
 })
 
 const limits = { runningMax: 2, waitingMax: 4, waitingOfAccountMax: 3 }
@@ -259,80 +146,29 @@ function startSemaphore() {
   return { seen, end, ask: (id: number, asker: Asker) => ask(id, work => semaphore.run(asker, work)) }
 }
 
-interface Work extends Asker {
-  id: number
-}
+/** `am` is a work of the account a and the network m; `-` ends the first one that runs. */
+const semaphoreCases: [what: string, steps: string, started: number[], refused: number[]][] = [
+  ['two run at a time, the others wait in their order', 'am bm cm dm - -', [0, 1, 2, 3], []],
+  ['of an account and network one runs at a time', 'am am bm an -', [0, 2, 1], []],
+  ['three of an account wait', 'am am am am am', [0], [4]],
+  ['four wait', 'am bm cm dm cn do en', [0, 1], [6]],
+  ['the network with most waiting works yields its newest', 'am bm cm dm em fm gn', [0, 1], [5]],
+  ['within an account as well', 'am an am am am ao', [0, 1], [4]],
+]
 
-class SemaphoreModel {
-  readonly seen: Seen = { started: [], outcomes: {} }
-  #running: Work[] = []
-  #waiting: Work[] = []
-
-  ask(id: number, asker: Asker): void {
-    const work = { id, ...asker }
-    if (this.#canStart(work)) this.#start(work)
-    else if (this.#findPlace(work)) this.#waiting.push(work)
-    else this.seen.outcomes[id] = 'refused'
-  }
-
-  end(at: number, isDone: boolean): void {
-    const [ended] = this.#running.splice(at % this.#running.length, 1)
-    if (ended === undefined) return
-    this.seen.outcomes[ended.id] = isDone ? 'done' : 'failed'
-    const next = this.#waiting.find(work => this.#canStart(work))
-    this.#waiting = this.#waiting.filter(work => work !== next)
-    if (next !== undefined) this.#start(next)
-  }
-
-  #canStart({ account, network }: Asker): boolean {
-    const isItsOwn = (other: Asker) => other.account === account && other.network === network
-    return this.#running.length < limits.runningMax && !this.#running.some(isItsOwn)
-  }
-
-  #start(work: Work): void {
-    this.#running.push(work)
-    this.seen.started.push(work.id)
-  }
-
-  #findPlace(work: Work): boolean {
-    const ofAccount = this.#waiting.filter(other => other.account === work.account)
-    if (ofAccount.length === limits.waitingOfAccountMax) return this.#displace(ofAccount, work)
-    return this.#waiting.length < limits.waitingMax || this.#displace(this.#waiting, work)
-  }
-
-  /** The longest-waiting network among those with most works loses its newest work. */
-  #displace(among: Work[], { network }: Work): boolean {
-    const countOf = (one: string) => among.filter(other => other.network === one).length
-    const most = Math.max(...among.map(other => countOf(other.network)))
-    if (most - countOf(network) < 2) return false
-    const largest = among.find(other => countOf(other.network) === most)?.network
-    const newest = among.findLast(other => other.network === largest)
-    this.#waiting = this.#waiting.filter(other => other !== newest)
-    if (newest !== undefined) this.seen.outcomes[newest.id] = 'refused'
-    return true
-  }
-}
-
-test('works start, wait and are refused as in the model', async () => {
-  const asker = fc.record({ account: fc.constantFrom('ada', 'bob', 'eve'), network: fc.constantFrom('m', 'n', 'o') })
-  const step = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ asker }) },
-    { weight: 1, arbitrary: fc.record({ at: fc.nat(1), isDone: fc.boolean() }) },
-  )
-  const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-    const works = startSemaphore()
-    const model = new SemaphoreModel()
-    for (const [id, what] of steps.entries()) {
-      for (const each of [works, model]) {
-        if ('asker' in what) void each.ask(id, what.asker)
-        else each.end(what.at, what.isDone)
-      }
+test('works start, wait and are refused by their account and network', async t => {
+  for (const [what, steps, started, refused] of semaphoreCases) {
+    const { seen, ask, end } = startSemaphore()
+    let id = 0
+    for (const [account = '', network = ''] of steps.split(' ')) {
+      if (account === '-') end(0, true)
+      else void ask(id++, { account, network })
       await settled()
-      if (JSON.stringify(works.seen) !== JSON.stringify(model.seen)) return false
     }
-    return true
-  })
-  await fc.assert(property, runs(300, 1000))
+    t.strictSame(seen.started, started, what)
+    const found = Object.keys(seen.outcomes).filter(one => seen.outcomes[Number(one)] === 'refused')
+    t.strictSame(found.map(Number), refused, what)
+  }
 })
 
 test('a place that is free goes to who waits, not to who comes at that moment', async t => {
