@@ -71,12 +71,7 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
 
   /** Registers a person, whose address is verified by default. */
   async function person(email: string, { isUnverified = false } = {}): Promise<number> {
-    const register = () => ask('POST', '/register', { body: { email, password: goodPassword } })
-    let answer = await register()
-    // PostgreSQL may take longer than its time limit on a busy machine.
-    if (answer.status === 503) await waitFor('registered', async () => (answer = await register()).status !== 503)
-    if (answer.status !== 201) throw new Error(answer.text)
-    const id = Number(answer.body['id'])
+    const id = await register(ask, email)
     if (!isUnverified) await set(id, { email_verified_at: new Date(clock.ms) })
     return id
   }
@@ -140,6 +135,15 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
     /** How often a password was hashed or verified. */
     hashings,
   }
+}
+
+async function register(ask: ReturnType<typeof createAsk>, email: string): Promise<number> {
+  const attempt = () => ask('POST', '/register', { body: { email, password: goodPassword } })
+  let answer = await attempt()
+  // PostgreSQL may take longer than its time limit on a busy machine.
+  while (answer.status === 503) answer = await attempt()
+  if (answer.status !== 201) throw new Error(answer.text)
+  return Number(answer.body['id'])
 }
 
 function createCheapPasswords() {
