@@ -97,9 +97,10 @@ const arrows: Record<string, string[]> = {
     'alerts/core/condition-text.ts',
     'analytics/findings/finding-text.ts',
     'analytics/findings/value-words.ts',
+    'analytics/findings/words.ts',
   ],
   api: [
-    ...['analytics', 'store', 'auth', 'ingest', 'query', 'alerts', 'web/theme', 'web/dist', 'docs'],
+    ...['analytics', 'store', 'auth', 'ingest', 'query', 'alerts', 'web/theme', 'web/words', 'web/dist', 'docs'],
     // Routes start and report the care of data.
     ...['service/settings', 'service/lifecycle', 'service/backup'],
   ],

@@ -3,7 +3,6 @@
 import { computed } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { countText } from '../analytics/findings/value-words.ts'
 import { addressOf, path, signInAddress, urlArguments } from './client/address.ts'
 import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
@@ -13,6 +12,7 @@ import { PreferencesMenu } from './parts/preferences-menu.tsx'
 import { ViewsMenu } from './parts/views-menu.tsx'
 import { preferences } from './text/preferences.ts'
 import { navigationFor, tracePath } from './theme/frame.ts'
+import { countText, t, tp, words } from './words/words.ts'
 
 const route = computed(() => routeOf(path.value))
 
@@ -29,7 +29,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the content
+        {t('Skip to the content')}
       </a>
       <header>
         <p>
@@ -40,8 +40,8 @@ export function App() {
         <ViewsMenu />
         <VisitorMenu />
       </header>
-      <nav class="pages" aria-label="Pages">
-        {navigationFor(visitor.value).map(({ page, name, path }) => (
+      <nav class="pages" aria-label={t('Pages')}>
+        {navigationFor(visitor.value, words).map(({ page, name, path }) => (
           <a key={name} href={addressOf(path)} aria-current={page === shown?.page ? 'page' : undefined}>
             {name}
             {page === 'alerts' ? <FiringCount /> : null}
@@ -70,10 +70,8 @@ function Page(route: Route) {
 function Unknown() {
   return (
     <>
-      <h1>Not found</h1>
-      <p>
-        There is no page here. <a href={addressOf('/')}>To the fleet</a>
-      </p>
+      <h1>{t('Not found')}</h1>
+      <p>{tp('There is no page here. {link}', { link: <a href={addressOf('/')}>{t('To the fleet')}</a> })}</p>
     </>
   )
 }
@@ -85,7 +83,7 @@ function FiringCount() {
   return (
     <span class="count">
       {countText(count)}
-      <span class="unseen"> firing</span>
+      <span class="unseen"> {t('firing')}</span>
     </span>
   )
 }
@@ -110,7 +108,7 @@ function VisitorMenu() {
       </p>
       <form method="post" action={addressOf('/sign-out')}>
         <button type="submit" class="button small">
-          Sign out
+          {t('Sign out')}
         </button>
       </form>
     </>
@@ -123,7 +121,7 @@ function SignInLink() {
   urlArguments.value
   return (
     <a class="button small" href={signInAddress()}>
-      Sign in
+      {t('Sign in')}
     </a>
   )
 }

@@ -53,12 +53,24 @@ async function bundle(folder: string): Promise<void> {
       // No data URLs: the policy of the pages allows files of ours alone.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      rolldownOptions: { output: { codeSplitting: { groups: [{ debugName: 'base', name: chunkOf }] } } },
     },
   })
   const chunks = [results].flat().flatMap(result => ('output' in result ? result.output : []))
   const modules = chunks.flatMap(chunk => (chunk.type === 'chunk' ? chunk.moduleIds : []))
   const others = modules.filter(isUnwatched)
   if (others.length > 0) throw new Error(`changes of these would not be noticed: ${others.join(', ')}`)
+}
+
+/** Modules of each page are in one file. Their words await the catalogue, which would split them into many. */
+function chunkOf(
+  module: string,
+  graph: { getModuleInfo(id: string): { importers: readonly string[] } | null },
+): string | null {
+  const importers = new Set([module])
+  // Iteration over a set includes elements added meanwhile.
+  for (const id of importers) for (const other of graph.getModuleInfo(id)?.importers ?? []) importers.add(other)
+  return importers.has(join(web, 'main.tsx')) ? 'base' : null
 }
 
 /** True for a module whose changes would not trigger a build. */

@@ -1,8 +1,9 @@
 /** A notification in words: a title, a line with the value of each alert, and a footer. */
 
-import { countOf, pointsText } from '../../analytics/findings/value-words.ts'
+import { durationText, pointsText } from '../../analytics/findings/value-words.ts'
+import { english } from '../../analytics/findings/words.ts'
 import type { Condition } from '../core/condition.ts'
-import { conditionText, durationText, type MetricWords } from '../core/condition-text.ts'
+import { conditionText, type MetricWords } from '../core/condition-text.ts'
 import type { Message } from '../core/message.ts'
 
 export interface MessageText {
@@ -134,7 +135,7 @@ function wordsIn(unit: string | null): MetricWords {
   const measure = (value: number) => measureText(value, unit)
   const name = (metric: string) => metric.slice(0, 1).toUpperCase() + nameOf(metric).slice(1)
   const difference = (value: number) => differenceText(value, unit)
-  return { name, nameWithin: nameOf, value: measure, difference, share: percentText }
+  return { name, nameWithin: nameOf, value: measure, difference, share: percentText, language: english }
 }
 
 function nameOf(metric: string): string {
@@ -159,7 +160,8 @@ function percentText(share: number): string {
 }
 
 function wholeText(count: number, name: string): string {
-  return countOf(Math.floor(count), name)
+  const whole = Math.floor(count)
+  return `${english.countText(whole)} ${name}${whole === 1 ? '' : 's'}`
 }
 
 /** In whole units of the largest one that the duration reaches. */

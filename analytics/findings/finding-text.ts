@@ -1,7 +1,9 @@
 /**
- * A finding, or an anomaly, as a sentence. The service writes it in stored units and its own time zone, a page in its
- * reader's. The differences are passed as `FindingWords`.
+ * A finding, or an anomaly, as a sentence. The service writes it in English, stored units and its own time zone, a page
+ * in its reader's. The differences are passed as `FindingWords`.
  */
+
+import type { Words } from './words.ts'
 
 interface FindingData {
   readonly code: string
@@ -30,8 +32,7 @@ export interface FindingWords {
   date(timeMs: number): string
   /** `6 hours` */
   duration(seconds: number): string
-  /** `1 reading`, `2 readings` */
-  count(count: number, noun: string): string
+  readonly language: Words
 }
 
 /** A longer upper end of an interval of days is shown as "more than". */
@@ -49,16 +50,17 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
   const isOfShift = finding.code === 'level_change' || finding.code === 'unusual'
   const words = isOfShift ? usual : withDistinctValue(finding, usual)
   const since = words.moment(finding.sinceMs)
-  const name = finding.metric === null ? 'A value' : words.name(finding.metric)
+  const { t } = words.language
+  const name = finding.metric === null ? t('A value') : words.name(finding.metric)
   switch (finding.code) {
     case 'silent':
-      return `No reading since ${since}`
+      return t('No reading since {since}', { since })
     case 'silent_metric':
       return absenceText(finding, name, words)
     case 'outage':
       return outageText(finding, words)
     case 'outage_pattern':
-      return patternText(finding)
+      return patternText(finding, words)
     case 'stuck':
     case 'flat_line':
       return stuckText(finding, name, words)
@@ -75,7 +77,7 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
     case 'drift':
       return driftText(finding, name, words)
     case 'battery_level':
-      return `The battery runs low${valueText(finding, words)}`
+      return t('The battery runs low') + valueText(finding, words)
     case 'battery_days':
       return batteryText(finding, words)
     case 'rejected':
@@ -85,11 +87,13 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
     case 'excursion':
       return excursionText(finding, name, words)
     case 'spike':
-      return `${name} had a spike at ${since}${valueText(finding, words)}${expectedText(finding, words)}`
+      return (
+        t('{name} had a spike at {since}', { name, since }) + valueText(finding, words) + expectedText(finding, words)
+      )
     case 'jump':
-      return `${name} jumped at ${since}${valueText(finding, words)}${expectedText(finding, words)}`
+      return t('{name} jumped at {since}', { name, since }) + valueText(finding, words) + expectedText(finding, words)
     default:
-      return `${name}: ${finding.code} since ${since}`
+      return t('{name}: {code} since {since}', { name, code: finding.code, since })
   }
 }
 
@@ -119,17 +123,26 @@ function fewestDecimals(areEnough: (custom: number) => boolean): number {
 }
 
 function outageText({ sinceMs, untilMs, count }: FindingData, words: FindingWords): string {
-  if (untilMs === null) return `No reading since ${words.moment(sinceMs)}`
-  const length = words.duration((untilMs - sinceMs) / 1000)
-  const others = (count ?? 1) > 1 ? `, the longest of ${words.count(count as number, 'outage')} in 7 days` : ''
-  return `No readings for ${length} from ${words.moment(sinceMs)}${others}`
+  const { t, tn } = words.language
+  const since = words.moment(sinceMs)
+  if (untilMs === null) return t('No reading since {since}', { since })
+  const duration = words.duration((untilMs - sinceMs) / 1000)
+  const outages = count ?? 1
+  const others =
+    outages > 1
+      ? tn(outages, ', the longest of {count} outage in 7 days', ', the longest of {count} outages in 7 days')
+      : ''
+  return t('No readings for {duration} from {since}', { duration, since }) + others
 }
 
-function patternText({ pattern, count }: FindingData): string {
-  if (pattern === null) return 'No readings at the same time of many days'
+function patternText({ pattern, count }: FindingData, { language: { t } }: FindingWords): string {
+  if (pattern === null) return t('No readings at the same time of many days')
   const { from, to, days } = pattern
-  const on = count === null || count >= days ? '' : `, on ${count} of ${days} days`
-  return `No readings every ${isNight(from, to) ? 'night' : 'day'} from ${from} to ${to}${on}`
+  const on = count === null || count >= days ? '' : t(', on {count} of {days} days', { count, days })
+  const text = isNight(from, to)
+    ? t('No readings every night from {from} to {to}', { from, to })
+    : t('No readings every day from {from} to {to}', { from, to })
+  return text + on
 }
 
 /** From the evening until the next morning. */
@@ -144,34 +157,42 @@ function minuteOf(clock: string): number {
 }
 
 function absenceText({ sinceMs, untilMs }: FindingData, name: string, words: FindingWords): string {
+  const { t } = words.language
   return untilMs === null
-    ? `${name} is missing from the readings since ${words.moment(sinceMs)}`
-    : `${name} was missing from the readings ${lastingText(sinceMs, untilMs, words)}`
+    ? t('{name} is missing from the readings since {since}', { name, since: words.moment(sinceMs) })
+    : t('{name} was missing from the readings {times}', { name, times: lastingText(sinceMs, untilMs, words) })
 }
 
 function stuckText(finding: FindingData, name: string, words: FindingWords): string {
+  const { t } = words.language
   const { sinceMs, untilMs, metric, value } = finding
-  const level = value === null || metric === null ? 'one value' : words.measure(value, metric)
-  return untilMs === null
-    ? `${name} has stood at ${level} since ${words.moment(sinceMs)}`
-    : `${name} stood at ${level} ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}`
+  const level = value === null || metric === null ? t('one value') : words.measure(value, metric)
+  if (untilMs === null)
+    return t('{name} has stood at {level} since {since}', { name, level, since: words.moment(sinceMs) })
+  const times = lastingText(sinceMs, untilMs, words)
+  return t('{name} stood at {level} {times}', { name, level, times }) + timesText(finding, words)
 }
 
 function rangeText(finding: FindingData, name: string, words: FindingWords): string {
+  const { t } = words.language
   const { sinceMs, untilMs } = finding
   const rest = `${valueText(finding, words)}${expectedText(finding, words)}`
-  return untilMs === null
-    ? `${name} has been out of range since ${words.moment(sinceMs)}${rest}`
-    : `${name} was out of range ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}${rest}`
+  if (untilMs === null)
+    return t('{name} has been out of range since {since}', { name, since: words.moment(sinceMs) }) + rest
+  const times = lastingText(sinceMs, untilMs, words)
+  return t('{name} was out of range {times}', { name, times }) + timesText(finding, words) + rest
 }
 
 function errorText({ metric, value, count, sinceMs, untilMs }: FindingData, name: string, words: FindingWords): string {
-  const number = metric === null || value === null ? 'a number' : words.measure(value, metric)
-  const verb = untilMs === null ? 'has shown' : 'showed'
+  const { t, tn } = words.language
+  const number = metric === null || value === null ? t('a number') : words.measure(value, metric)
   const isOnce = untilMs !== null && (count ?? 1) === 1
-  const times = isOnce ? lastingText(sinceMs, untilMs, words) : `since ${words.moment(sinceMs)}`
-  const often = (count ?? 1) === 1 ? '' : ` in ${words.count(count as number, 'reading')}`
-  return `${name} ${verb} ${number}${often} ${times}, a code for an error of the sensor`
+  const times = isOnce ? lastingText(sinceMs, untilMs, words) : t('since {since}', { since: words.moment(sinceMs) })
+  const often = (count ?? 1) === 1 ? '' : tn(count as number, ' in {count} reading', ' in {count} readings')
+  const values = { name, number, often, times }
+  return untilMs === null
+    ? t('{name} has shown {number}{often} {times}, a code for an error of the sensor', values)
+    : t('{name} showed {number}{often} {times}, a code for an error of the sensor', values)
 }
 
 function levelText(
@@ -179,16 +200,29 @@ function levelText(
   name: string,
   words: FindingWords,
 ): string {
+  const { t } = words.language
   const [low, high] = expected ?? [null, null]
   const since = words.date(sinceMs)
-  const verb = untilMs === null ? `has changed since ${since}` : `was another from ${since} to ${words.date(untilMs)}`
-  if (metric === null || value === null || low === null || high === null) return `The level of ${name} ${verb}`
+  const until = untilMs === null ? null : words.date(untilMs)
+  if (metric === null || value === null || low === null || high === null) {
+    return until === null
+      ? t('The level of {name} has changed since {since}', { name, since })
+      : t('The level of {name} was another from {since} to {until}', { name, since, until })
+  }
   const before = (low + high) / 2
-  const way = value > before ? 'higher' : 'lower'
-  const has = untilMs === null ? 'has been' : 'was'
-  const times = untilMs === null ? `since ${since}` : `from ${since} to ${words.date(untilMs)}`
   const { shift, levels } = shiftTexts(value, before, metric, words)
-  return `${name} ${has} ${shift} ${way} ${times}: about ${levels[0]} instead of ${levels[1]}`
+  const [level, usual] = levels
+  const isHigher = value > before
+  if (until === null) {
+    const values = { name, shift, since, level, usual }
+    return isHigher
+      ? t('{name} has been {shift} higher since {since}: about {level} instead of {usual}', values)
+      : t('{name} has been {shift} lower since {since}: about {level} instead of {usual}', values)
+  }
+  const values = { name, shift, since, until, level, usual }
+  return isHigher
+    ? t('{name} was {shift} higher from {since} to {until}: about {level} instead of {usual}', values)
+    : t('{name} was {shift} lower from {since} to {until}: about {level} instead of {usual}', values)
 }
 
 /** `Temperature has been 3.1 °C lower than usual for these hours since 02:00`. */
@@ -197,20 +231,37 @@ function unusualText(
   name: string,
   words: FindingWords,
 ): string {
+  const { t } = words.language
   const [low, high] = expected ?? [null, null]
-  const times = untilMs === null ? `since ${words.moment(sinceMs)}` : lastingText(sinceMs, untilMs, words)
-  const verb = untilMs === null ? 'has been' : 'was'
-  if (metric === null || value === null || low === null || high === null) return `${name} ${verb} unusual ${times}`
+  const times =
+    untilMs === null ? t('since {since}', { since: words.moment(sinceMs) }) : lastingText(sinceMs, untilMs, words)
+  if (metric === null || value === null || low === null || high === null) {
+    return untilMs === null
+      ? t('{name} has been unusual {times}', { name, times })
+      : t('{name} was unusual {times}', { name, times })
+  }
   const before = (low + high) / 2
-  const way = value > before ? 'higher' : 'lower'
-  return `${name} ${verb} ${sizeText(value - before, metric, words)} ${way} than usual for these hours ${times}`
+  const isHigher = value > before
+  const values = { name, size: sizeText(value - before, metric, words), times }
+  if (untilMs === null) {
+    return isHigher
+      ? t('{name} has been {size} higher than usual for these hours {times}', values)
+      : t('{name} has been {size} lower than usual for these hours {times}', values)
+  }
+  return isHigher
+    ? t('{name} was {size} higher than usual for these hours {times}', values)
+    : t('{name} was {size} lower than usual for these hours {times}', values)
 }
 
 /** `Temperature has been rising by 0.3 °C a day since about 8 Nov 2026`. */
 function rampText({ metric, value, sinceMs }: FindingData, name: string, words: FindingWords): string {
-  if (metric === null || value === null) return `${name} changes from day to day since about ${words.date(sinceMs)}`
-  const way = value > 0 ? 'rising' : 'falling'
-  return `${name} has been ${way} by ${sizeText(value, metric, words)} a day since about ${words.date(sinceMs)}`
+  const { t } = words.language
+  const since = words.date(sinceMs)
+  if (metric === null || value === null) return t('{name} changes from day to day since about {since}', { name, since })
+  const values = { name, size: sizeText(value, metric, words), since }
+  return value > 0
+    ? t('{name} has been rising by {size} a day since about {since}', values)
+    : t('{name} has been falling by {size} a day since about {since}', values)
 }
 
 /** The size of a change, with so many decimals that it is not 0. */
@@ -247,56 +298,84 @@ function hasTwoDigits(text: string): boolean {
 
 /** Without peers, the device is compared with its own earlier days. */
 function driftText(finding: FindingData, name: string, words: FindingWords): string {
-  const how = finding.count === 0 ? 'has changed' : 'is unlike its neighbours'
-  return `${name} ${how}${valueText(finding, words)}${expectedText(finding, words)}`
+  const { t } = words.language
+  const text = finding.count === 0 ? t('{name} has changed', { name }) : t('{name} is unlike its neighbours', { name })
+  return text + valueText(finding, words) + expectedText(finding, words)
 }
 
-function batteryText({ value, expected }: FindingData, { count }: FindingWords): string {
-  if (value === null) return 'The battery runs low'
-  const about = value < 1 ? 'less than a day' : `about ${count(Math.round(value), 'day')}`
+function batteryText({ value, expected }: FindingData, { language: { t, tn } }: FindingWords): string {
+  if (value === null) return t('The battery runs low')
+  const text =
+    value < 1
+      ? t('The battery lasts less than a day')
+      : tn(Math.round(value), 'The battery lasts about {count} day', 'The battery lasts about {count} days')
   const [low, high] = expected ?? [null, null]
   // The interval is omitted where it is trivial: for an exact line, and for an empty battery.
-  if (low === null || high === null || high - low < 1) return `The battery lasts ${about}`
-  const longest = high > daysShownMax ? `more than ${daysShownMax}` : Math.ceil(high)
-  return `The battery lasts ${about} (${Math.floor(low)} to ${longest})`
+  if (low === null || high === null || high - low < 1) return text
+  const interval =
+    high > daysShownMax
+      ? t('{low} to more than {high}', { low: Math.floor(low), high: daysShownMax })
+      : t('{low} to {high}', { low: Math.floor(low), high: Math.ceil(high) })
+  return `${text} (${interval})`
 }
 
 function rejectedText({ reason, count, sinceMs }: FindingData, words: FindingWords): string {
+  const { t, tn } = words.language
   const because = reason === null ? '' : `: ${reason}`
-  const readings = count === null ? 'Readings' : `At least ${words.count(count, 'reading')}`
-  return `${readings} ${count === 1 ? 'has' : 'have'} been rejected, as a whole or in part, since ${words.moment(sinceMs)}${because}`
+  const since = words.moment(sinceMs)
+  const text =
+    count === null
+      ? t('Readings have been rejected, as a whole or in part, since {since}', { since })
+      : tn(
+          count,
+          'At least {count} reading has been rejected, as a whole or in part, since {since}',
+          'At least {count} readings have been rejected, as a whole or in part, since {since}',
+          { since },
+        )
+  return text + because
 }
 
 function spikesText({ metric, count, sinceMs, value }: FindingData, words: FindingWords): string {
-  const spikes = count === null ? 'Spikes' : words.count(count, 'spike')
-  const of = metric === null ? '' : ` in ${words.nameWithin(metric)}`
-  const farthest = metric === null || value === null ? '' : `, the farthest at ${words.measure(value, metric)}`
-  return `${spikes}${of} since ${words.moment(sinceMs)}${farthest}`
+  const { t, tn } = words.language
+  const spikes = count === null ? t('Spikes') : tn(count, '{count} spike', '{count} spikes')
+  const since = words.moment(sinceMs)
+  if (metric === null) return t('{spikes} since {since}', { spikes, since })
+  const text = t('{spikes} in {name} since {since}', { spikes, name: words.nameWithin(metric), since })
+  return value === null ? text : text + t(', the farthest at {value}', { value: words.measure(value, metric) })
 }
 
 function excursionText(finding: FindingData, name: string, words: FindingWords): string {
+  const { t } = words.language
   const { metric, value, expected, sinceMs, untilMs } = finding
   const [low, high] = expected ?? [null, null]
   const isAbove = high !== null && (low === null || (value !== null && value > high))
-  const limit = isAbove ? high : low
-  const beyond =
-    limit === null || metric === null
-      ? 'outside of its limits'
-      : `${isAbove ? 'above' : 'below'} ${words.measure(limit, metric)}`
+  const beyond = beyondText(metric, isAbove ? high : low, isAbove, words)
   const rest = valueText(finding, words)
-  return untilMs === null
-    ? `${name} has been ${beyond} since ${words.moment(sinceMs)}${rest}`
-    : `${name} was ${beyond} ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}${rest}`
+  if (untilMs === null)
+    return t('{name} has been {beyond} since {since}', { name, beyond, since: words.moment(sinceMs) }) + rest
+  const times = lastingText(sinceMs, untilMs, words)
+  return t('{name} was {beyond} {times}', { name, beyond, times }) + timesText(finding, words) + rest
+}
+
+function beyondText(metric: string | null, limit: number | null, isAbove: boolean, words: FindingWords): string {
+  const { t } = words.language
+  if (limit === null || metric === null) return t('outside of its limits')
+  const shown = { limit: words.measure(limit, metric) }
+  return isAbove ? t('above {limit}', shown) : t('below {limit}', shown)
 }
 
 /** An episode shorter than a minute is described by its moment. */
 function lastingText(sinceMs: number, untilMs: number, words: FindingWords): string {
+  const { t } = words.language
   const seconds = (untilMs - sinceMs) / 1000
-  return seconds < 60 ? `at ${words.moment(sinceMs)}` : `for ${words.duration(seconds)} from ${words.moment(sinceMs)}`
+  const since = words.moment(sinceMs)
+  return seconds < 60
+    ? t('at {since}', { since })
+    : t('for {duration} from {since}', { duration: words.duration(seconds), since })
 }
 
-function timesText({ count }: FindingData, words: FindingWords): string {
-  return (count ?? 1) > 1 ? ` (${words.count(count as number, 'time')} in 7 days)` : ''
+function timesText({ count }: FindingData, { language: { tn } }: FindingWords): string {
+  return (count ?? 1) > 1 ? tn(count as number, ' ({count} time in 7 days)', ' ({count} times in 7 days)') : ''
 }
 
 function valueText({ metric, value }: FindingData, words: FindingWords): string {
@@ -304,10 +383,11 @@ function valueText({ metric, value }: FindingData, words: FindingWords): string 
 }
 
 function expectedText({ metric, expected }: FindingData, words: FindingWords): string {
+  const { t } = words.language
   const [low, high] = expected ?? [null, null]
   if (metric === null || (low === null && high === null)) return ''
-  if (low === null) return `, expected up to ${words.measure(high as number, metric)}`
-  if (high === null) return `, expected from ${words.measure(low, metric)}`
+  if (low === null) return t(', expected up to {limit}', { limit: words.measure(high as number, metric) })
+  if (high === null) return t(', expected from {limit}', { limit: words.measure(low, metric) })
   const [from, to] = [words.measure(low, metric), words.measure(high, metric)]
-  return from === to ? `, expected ${to}` : `, expected ${from} to ${to}`
+  return from === to ? t(', expected {value}', { value: to }) : t(', expected {from} to {to}', { from, to })
 }

@@ -1,7 +1,13 @@
 /** Operations on a person's own account: profile, password, and preferences of pages. */
 
 import { changePassword } from '../../auth/accounts/password-changes.ts'
-import { Preferences, pressureUnits, speedUnits, temperatureUnits } from '../../auth/accounts/preference-values.ts'
+import {
+  languages,
+  Preferences,
+  pressureUnits,
+  speedUnits,
+  temperatureUnits,
+} from '../../auth/accounts/preference-values.ts'
 import { changePreferences, changeProfile, deleteAccount, requestEmailChange } from '../../auth/accounts/profile.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { writeSessionCookie } from '../../auth/sessions/cookie-chunks.ts'
@@ -139,6 +145,7 @@ const zoneName = () =>
   )
 
 export const PreferencesUpdate = record('PreferencesUpdate', {
+  language: oneOf(languages).nullish(),
   temperature_unit: oneOf(temperatureUnits).nullish(),
   pressure_unit: oneOf(pressureUnits).nullish(),
   speed_unit: oneOf(speedUnits).nullish(),
@@ -147,7 +154,8 @@ export const PreferencesUpdate = record('PreferencesUpdate', {
 
 const success = {
   status: 200,
-  description: 'Units as UCUM codes. Null means the unit of the metric, or the time zone of the service.',
+  description:
+    'Language, units as UCUM codes, and time zone. Null means the language of the browser, the unit of the metric, or the time zone of the service.',
   json: Preferences.meta({ id: 'Preferences', title: 'Preferences' }),
 } as const
 
@@ -157,7 +165,7 @@ export function preferencesOperations({ accounts }: AccountService): AccountOper
       method: 'GET',
       path: '/me/preferences',
       name: 'get_my_preferences',
-      summary: 'Units and time zone of the current user on the pages',
+      summary: 'Language, units and time zone of the current user on the pages',
       permission: 'profile.read',
       success,
       refusals: ['UNAUTHENTICATED', 'UNAVAILABLE'],
@@ -167,7 +175,7 @@ export function preferencesOperations({ accounts }: AccountService): AccountOper
       method: 'PATCH',
       path: '/me/preferences',
       name: 'update_my_preferences',
-      summary: 'Change the units and the time zone of the current user on the pages',
+      summary: 'Change the language, the units and the time zone of the current user on the pages',
       description: 'Missing fields stay unchanged; null resets one. Answers of the API do not depend on them.',
       permission: 'account.manage',
       body: { json: PreferencesUpdate },

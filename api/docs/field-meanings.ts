@@ -718,6 +718,7 @@ export const fieldMeanings: Readonly<Record<string, string>> = {
   verification_uri_complete: 'The same address with the code.',
   interval: 'Seconds between two polls.',
   api_key: 'API key, once the person has approved; null before that.',
+  language: 'Language of the pages; null for the language of the browser.',
   temperature_unit: 'Unit of temperatures; null for the default.',
   pressure_unit: 'Unit of pressures; null for the default.',
   speed_unit: 'Unit of speeds; null for the default.',

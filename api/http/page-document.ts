@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
+import { english } from '../../analytics/findings/words.ts'
 import { type NavigationPage, navigationFor, tracePath } from '../../web/theme/frame.ts'
 import { type Html, html } from './html.ts'
 
@@ -55,7 +56,7 @@ ${script}</body>
 }
 
 function navigationOf({ root, current, visitor }: PageFrame): Html {
-  const links = navigationFor(visitor).map(({ page, name, path }) => {
+  const links = navigationFor(visitor, english).map(({ page, name, path }) => {
     const isCurrent = page === current ? html` aria-current="page"` : undefined
     return html`<a href="${addressOf(root, path.slice(1))}"${isCurrent}>${name}</a>`
   })

@@ -1,4 +1,4 @@
-/** Declares a person's units and time zone on pages. The API uses the metrics' units for everybody. */
+/** Declares a person's language, units and time zone on pages. The API uses English and the metrics' units for everybody. */
 
 import { z } from 'zod'
 
@@ -7,8 +7,13 @@ export const temperatureUnits = ['Cel', '[degF]'] as const
 export const pressureUnits = ['hPa', "[in_i'Hg]", 'mm[Hg]'] as const
 export const speedUnits = ['m/s', 'km/h', '[kn_i]', '[mi_i]/h'] as const
 
-/** Null means the metric's unit, or the service's time zone. */
+/** Languages of the pages. */
+export const languages = ['en', 'de'] as const
+export const languageNames = { en: 'English', de: 'Deutsch' } as const
+
+/** Null means the browser's language, the metric's unit, or the service's time zone. */
 export const Preferences = z.object({
+  language: z.enum(languages).nullable(),
   temperature_unit: z.enum(temperatureUnits).nullable(),
   pressure_unit: z.enum(pressureUnits).nullable(),
   speed_unit: z.enum(speedUnits).nullable(),
@@ -17,6 +22,7 @@ export const Preferences = z.object({
 export type Preferences = Readonly<z.infer<typeof Preferences>>
 
 export const noPreferences: Preferences = {
+  language: null,
   temperature_unit: null,
   pressure_unit: null,
   speed_unit: null,

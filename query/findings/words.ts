@@ -1,14 +1,8 @@
 /** The texts of findings as the service writes them: in stored units, and in its time zone. */
 
 import type { FindingWords } from '../../analytics/findings/finding-text.ts'
-import {
-  builtInMetrics,
-  countOf,
-  decimalText,
-  inOneUnit,
-  nameWithin,
-  pointsText,
-} from '../../analytics/findings/value-words.ts'
+import { builtInMetrics, decimalText, inOneUnit, nameWithin, pointsText } from '../../analytics/findings/value-words.ts'
+import { english } from '../../analytics/findings/words.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { MetricDescription } from '../shapes/kinds.ts'
 
@@ -36,8 +30,8 @@ export function serviceWords(
     },
     moment: timeMs => `${dateText(local, timeMs)}, ${local.text(timeMs * 1000).slice(11)}`,
     date: timeMs => dateText(local, timeMs),
-    duration: inOneUnit,
-    count: countOf,
+    duration: seconds => inOneUnit(seconds),
+    language: english,
   }
 }
 

@@ -103,7 +103,7 @@ function serveChannelTests(app: FastifyInstance, server: AlertsServer): void {
 
 function serveAccount(app: FastifyInstance, server: AlertsServer): void {
   app.get('/auth/session', (_request, reply) => reply.send(server.isSignedIn ? { user: {} } : 'null'))
-  const preferences = { temperature_unit: null, pressure_unit: null, speed_unit: null, time_zone: null }
+  const preferences = { language: null, temperature_unit: null, pressure_unit: null, speed_unit: null, time_zone: null }
   app.get('/v1/auth/me/preferences', () => preferences)
   app.get('/v1/auth/me', () => ({ id: 1, email: 'ada@example.com', email_verified: '2026-01-01T00:00:00.000Z' }))
   app.get('/api/admin/accounts/1', (_request, reply) =>

@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import { countText } from '../../analytics/findings/value-words.ts'
 import type { Annotation, DeviceAnnotations } from '../../auth/annotations/annotation.ts'
 import { addressOf } from '../client/address.ts'
 import { lastValue } from '../client/resource-state.ts'
 import { useRefreshedResources } from '../client/use-resource.ts'
 import type { Times } from '../theme/times.ts'
+import { countText } from '../words/words.ts'
 import { annotationsIn, annotationsMax, whenText } from './annotation-marks.ts'
 import type { TimeWindow } from './range.ts'
 

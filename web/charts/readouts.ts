@@ -1,7 +1,7 @@
 /** Values of charts at a moment, and the moments where the cursor stops. */
 
-import { decimalText } from '../../analytics/findings/value-words.ts'
 import { directionText } from '../text/kind-words.ts'
+import { decimalText } from '../text/numbers.ts'
 import { withUnit } from '../text/quantities.ts'
 import type { Times } from '../theme/times.ts'
 import { nearestPlace, valueAt } from './line-data.ts'

@@ -1,7 +1,8 @@
 /** The numbers of charts as tables, for those who read rather than look. Shown by a button. */
 
 import { useState } from 'preact/hooks'
-import { countOf, decimalText } from '../../analytics/findings/value-words.ts'
+import { decimalText } from '../text/numbers.ts'
+import { tn } from '../words/words.ts'
 import type { TwinTable } from './table-rows.ts'
 
 export interface TableTwinProps {
@@ -59,7 +60,7 @@ function Table({ caption, headName, columns, rows }: TwinTable) {
       </section>
       {rest > 0 ? (
         <button type="button" class="button" onClick={() => setShownMax(shownMax + 10 * rowsAtOnce)}>
-          Show more ({countOf(rest, 'row')})
+          Show more ({tn(rest, '{count} row', '{count} rows')})
         </button>
       ) : null}
     </>

@@ -1,6 +1,6 @@
 /** Ticks of the axes of a chart: times, values, and the range of the values. */
 
-import { decimalText } from '../../analytics/findings/value-words.ts'
+import { decimalText } from '../text/numbers.ts'
 import { dayMs, type Zone } from '../text/zone.ts'
 import type { ChartContent } from './panel.ts'
 

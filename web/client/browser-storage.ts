@@ -1,6 +1,6 @@
 /** The storage of the browser, which may be forbidden or full, and the preferences in it. */
 
-import type { Preferences } from '../text/preferences.ts'
+import type { Preferences } from '../../auth/accounts/preference-values.ts'
 import { unitChoices, unitPreferences } from '../text/units.ts'
 import { isZone } from '../theme/times.ts'
 
@@ -49,11 +49,20 @@ export function readStored(storage: BrowserStorage): Stored {
   return { preferences: choicesIn(stored), isCopy: isCopy === true }
 }
 
+/** Languages of the pages, by their own names. */
+export const languageNames = { en: 'English', de: 'Deutsch' } as const satisfies Record<
+  NonNullable<Preferences['language']>,
+  string
+>
+
+const languages = Object.keys(languageNames) as (keyof typeof languageNames)[]
+
 /** The valid choices of a record. */
 export function choicesIn(stored: Readonly<Record<string, unknown>>): Preferences {
   const units = unitPreferences.map(name => [name, unitChoices[name].find(code => code === stored[name]) ?? null])
   const zone = stored['time_zone']
-  return { ...Object.fromEntries(units), time_zone: typeof zone === 'string' && isZone(zone) ? zone : null }
+  const language = languages.find(language => language === stored['language']) ?? null
+  return { language, ...Object.fromEntries(units), time_zone: typeof zone === 'string' && isZone(zone) ? zone : null }
 }
 
 export function writeStored(storage: BrowserStorage, { preferences, isCopy }: Stored): void {

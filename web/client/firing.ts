@@ -2,7 +2,7 @@
 
 import { computed, effect, signal } from '@preact/signals'
 import type { Alert } from '../../alerts/core/alert.ts'
-import { countText } from '../../analytics/findings/value-words.ts'
+import { countText, t } from '../words/words.ts'
 import { addressOf } from './address.ts'
 import { openResource, type Resource } from './resource.ts'
 import { lastValue } from './resource-state.ts'
@@ -49,7 +49,7 @@ export function followFiring(): void {
   })
   effect(() => {
     const count = firing.value.length
-    setTitleOfFiring(count === 0 ? '' : `${countText(count)} firing`)
+    setTitleOfFiring(count === 0 ? '' : t('{count} firing', { count: countText(count) }))
     iconFiring.value = count
   })
 }

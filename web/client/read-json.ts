@@ -1,6 +1,7 @@
 /** One read of the service: JSON with its tag, or why there is none. */
 
 import type { RangeReadings } from '../../api/read/shapes.ts'
+import { t } from '../words/words.ts'
 import { withToken } from './request-token.ts'
 
 export type Failure =
@@ -95,7 +96,7 @@ async function sentenceOf(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined)
   const { status, detail } = (body ?? {}) as Record<string, unknown>
   if (typeof detail === 'string') return detail
-  return typeof status === 'string' ? status : `status ${response.status}`
+  return typeof status === 'string' ? status : t('status {status}', { status: response.status })
 }
 
 function retryAfterMsOf({ headers }: Response): number | undefined {

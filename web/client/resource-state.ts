@@ -1,5 +1,6 @@
 /** The state of an answer on a page: loading, current, stale or failed. */
 
+import { t } from '../words/words.ts'
 import type { Failure, Outcome } from './read-json.ts'
 
 /** `atMs`: when the service last said that the value is current, by the browser's clock. */
@@ -45,5 +46,5 @@ export function worstState(states: readonly ResourceState<unknown>[]): ResourceS
 /** A notice for the tab's title, empty while no read fails. */
 export function noticeOf(state: ResourceState<unknown>): string {
   if (state.kind !== 'stale' && state.kind !== 'failed') return ''
-  return state.failure.kind === 'unreachable' ? 'No connection' : 'No data'
+  return state.failure.kind === 'unreachable' ? t('No connection') : t('No data')
 }

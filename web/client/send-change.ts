@@ -1,5 +1,7 @@
 /** One change by an API that answers problem documents, and in words why it was not made. */
 
+import { t } from '../words/words.ts'
+
 export type Sent<T> = { ok: true; value: T } | { ok: false; sentence: string; errors: readonly PlaceError[] }
 
 /** An error, and its place in the body: `fields[2].unit`. */
@@ -9,8 +11,9 @@ export interface PlaceError {
 }
 
 const timeoutMs = 60_000
-const unknown =
-  'The service does not answer. It is not known whether the change was made: look at the list before you try again.'
+const unknown = t(
+  'The service does not answer. It is not known whether the change was made: look at the list before you try again.',
+)
 
 /** An answer without a body is undefined. `request` stands in for the network in tests. */
 export async function sendChange<T>(
@@ -43,12 +46,13 @@ const errorsShown = 5
 /** The detail of a problem document (RFC 9457), or the status of any other answer. */
 function refusalOf(status: number, text: string): { sentence: string; errors: readonly PlaceError[] } {
   const { title, detail, errors } = problemIn(text)
-  const reason = [detail, title].find(part => typeof part === 'string') ?? `status ${status}`
+  const reason = [detail, title].find(part => typeof part === 'string') ?? t('status {status}', { status })
   const places = Array.isArray(errors) ? (errors as PlaceError[]) : []
-  const shown = places.slice(0, errorsShown).map(({ path, message }) => `${path === '' ? 'It' : path} ${message}.`)
-  const more = places.length > errorsShown ? [`${places.length - errorsShown} more are wrong.`] : []
-  const signIn = status === 401 ? ['Sign in again.'] : []
-  const sentence = [`The service refused this: ${reason}.`, ...shown, ...more, ...signIn].join(' ')
+  const shown = places.slice(0, errorsShown).map(({ path, message }) => `${path === '' ? t('It') : path} ${message}.`)
+  const left = places.length - errorsShown
+  const more = left > 0 ? [t('{left} more are wrong.', { left })] : []
+  const signIn = status === 401 ? [t('Sign in again.')] : []
+  const sentence = [t('The service refused this: {reason}.', { reason }), ...shown, ...more, ...signIn].join(' ')
   return { sentence, errors: places }
 }
 

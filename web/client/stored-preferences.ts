@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { type Preferences, preferences } from '../text/preferences.ts'
+import { languageFor, t, words } from '../words/words.ts'
 import { addressOf } from './address.ts'
 import { browserStorage, choicesIn, readStored, writeStored } from './browser-storage.ts'
 import { readJson } from './read-json.ts'
@@ -30,8 +31,16 @@ export async function loadPreferences(): Promise<void> {
   const ofAccount = choicesIn(outcome.value)
   const hasChosen = Object.values(outcome.value).some(choice => choice !== null)
   // Choices made before the sign-in stay until a choice is made in the account.
-  if (hasChosen || stored.isCopy) show(ofAccount, true)
+  if (hasChosen || stored.isCopy) {
+    show(ofAccount, true)
+    applyLanguage()
+  }
   keptIn.value = isShown(ofAccount) ? 'account' : 'unsent'
+}
+
+/** Another language is loaded with the document. Storage that cannot be written has no effect. */
+function applyLanguage(): void {
+  if (languageFor(readStored(browserStorage).preferences.language) !== words.language) location.reload()
 }
 
 /** Auth.js answers null without a session. Where another service signs people in, only the account's answer counts. */
@@ -57,7 +66,10 @@ let sending: Promise<unknown> = Promise.resolve()
 export function changePreferences(change: Partial<Preferences>): Promise<string | undefined> {
   // The copy of the account's preferences is made once it has confirmed them.
   show({ ...preferences.peek(), ...change }, false)
-  if (keptIn.peek() === 'browser') return Promise.resolve(undefined)
+  if (keptIn.peek() === 'browser') {
+    applyLanguage()
+    return Promise.resolve(undefined)
+  }
   keptIn.value = 'sending'
   // Sends run one after the other, so that the last one wins. Each sends all choices, since the account may lack the
   // browser's.
@@ -67,6 +79,7 @@ export function changePreferences(change: Partial<Preferences>): Promise<string 
     if (isShown(chosen)) {
       if (failure === undefined) show(chosen, true)
       keptIn.value = failure === undefined ? 'account' : 'unsent'
+      if (failure === undefined) applyLanguage()
     }
     return failure
   })
@@ -84,9 +97,9 @@ async function sendToAccount(chosen: Preferences): Promise<string | undefined> {
     })
     if (response.ok) return undefined
     return response.status === 401
-      ? 'Your account does not have it yet: sign in again.'
-      : `Your account does not have it yet: the service refused it (status ${response.status}).`
+      ? t('Your account does not have it yet: sign in again.')
+      : t('Your account does not have it yet: the service refused it (status {status}).', { status: response.status })
   } catch {
-    return 'Your account does not have it yet: the service does not answer.'
+    return t('Your account does not have it yet: the service does not answer.')
   }
 }

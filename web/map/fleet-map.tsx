@@ -2,7 +2,6 @@
 
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { countOf } from '../../analytics/findings/value-words.ts'
 import { noticeOf } from '../client/resource-state.ts'
 import { useSize } from '../client/screen.ts'
 import { MapList, MapMarks } from './map-marks.tsx'
@@ -11,6 +10,7 @@ import { type MergedMark, mergedMarks, sizeOf } from './merged-marks.ts'
 import { useGestures } from './use-gestures.ts'
 import { outlineSide, type ShownMap, useMap, useOutlines } from './use-map.ts'
 import './map.css'
+import { tn } from '../words/words.ts'
 
 export interface FleetMapProps {
   /** Arguments of the request, each behind a `&`. */
@@ -94,7 +94,7 @@ function sentenceOf({ answer, state }: ShownMap): string {
   }
   return unplaced === 0
     ? ''
-    : `${countOf(unplaced, 'device')} without coordinates ${unplaced === 1 ? 'is' : 'are'} not on the map.`
+    : `${tn(unplaced, '{count} device', '{count} devices')} without coordinates ${unplaced === 1 ? 'is' : 'are'} not on the map.`
 }
 
 function Outline({ window: { x, y, side }, size: { width, height } }: { window: MapWindow; size: Size }) {

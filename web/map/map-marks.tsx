@@ -1,11 +1,11 @@
 /** The marks of a map, and its content as a list. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { FleetMap } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'
 import { devicePath } from '../client/routes.ts'
 import { StateBadge, StateShape } from '../parts/marks.tsx'
+import { countText, tn } from '../words/words.ts'
 import { type MergedMark, markText, type NamePlace, namePlaces, worstState } from './merged-marks.ts'
 
 interface MapMarksProps {
@@ -105,7 +105,7 @@ export function MapList({ marks, chosen }: MapListProps) {
   const total = marks.reduce((sum, { size }) => sum + size, 0)
   return (
     <details class="card map-list" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{countOf(total, 'device')} within the map, as a list</summary>
+      <summary>{tn(total, '{count} device', '{count} devices')} within the map, as a list</summary>
       {isOpen ? (
         <div ref={place}>
           {marks.map(mark => (
@@ -136,7 +136,9 @@ function Devices({ mark }: { mark: MergedMark }) {
             <StateBadge state={state} /> <a href={addressOf(devicePath(device))}>{device}</a> {location_short}
           </li>
         ))}
-        {more === 0 ? null : <li>{countOf(more, 'more device')}: zoom in to see their names.</li>}
+        {more === 0 ? null : (
+          <li>{tn(more, '{count} more device', '{count} more devices')}: zoom in to see their names.</li>
+        )}
       </ul>
     </>
   )

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import { t } from '../words/words.ts'
 
 export interface FormField {
   name: string
@@ -71,7 +72,7 @@ export function AddForm(props: AddFormProps) {
       <Fields fields={fields.filter(({ isMore = false }) => !isMore)} />
       {fields.some(({ isMore }) => isMore) ? (
         <details>
-          <summary>More</summary>
+          <summary>{t('More')}</summary>
           <Fields fields={fields.filter(({ isMore }) => isMore)} />
         </details>
       ) : null}
@@ -80,7 +81,7 @@ export function AddForm(props: AddFormProps) {
           {verb}
         </button>
         <button type="button" class="button" onClick={close}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </form>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { t, tp } from '../words/words.ts'
 import { RowButton } from './record.tsx'
 
 interface DialogProps {
@@ -60,12 +61,12 @@ export function ConfirmDialog({ title, text, name, verb, onConfirm, onClose }: C
         >
           <p>{text}</p>
           <label class="field">
-            Type <strong>{name}</strong> to confirm
+            {tp('Type {part} to confirm', { part: <strong>{name}</strong> })}
             <input value={typed} autocomplete="off" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
           </label>
           <div class="actions">
             <button type="button" class="button" onClick={close}>
-              Cancel
+              {t('Cancel')}
             </button>
             <button type="submit" class="button strong danger" disabled={typed !== name}>
               {verb}

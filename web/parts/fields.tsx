@@ -6,6 +6,7 @@ import type { Fleet } from '../../query/live/fleet-shape.ts'
 import { addressOf, setArguments } from '../client/address.ts'
 import { useResource, useRested } from '../client/use-resource.ts'
 import { type Quantities, shownMax } from '../text/quantities.ts'
+import { t } from '../words/words.ts'
 
 interface ChoiceFieldProps<Value extends string> {
   label: string
@@ -42,7 +43,7 @@ interface FilterFieldProps {
 }
 
 /** Restricts a paged list, whose first page is shown then. */
-export function FilterField({ label, argument, chosen, all = 'all', choices }: FilterFieldProps) {
+export function FilterField({ label, argument, chosen, all = t('all'), choices }: FilterFieldProps) {
   return (
     <label class="field">
       {label}
@@ -113,10 +114,10 @@ function LabelledNumber({ label, hint, isRequired, onInput, children, ...input }
 }
 
 const units = [
-  { seconds: 1, name: 'seconds' },
-  { seconds: 60, name: 'minutes' },
-  { seconds: 3600, name: 'hours' },
-  { seconds: 86_400, name: 'days' },
+  { seconds: 1, name: t('seconds') },
+  { seconds: 60, name: t('minutes') },
+  { seconds: 3600, name: t('hours') },
+  { seconds: 86_400, name: t('days') },
 ] as const
 
 /** The largest unit that divides the number of seconds. */
@@ -144,7 +145,7 @@ export function DurationField({ label, hint, seconds, onChange }: DurationFieldP
       onInput={value => onChange(Math.round(Number(value) * unit))}
     >
       <select
-        aria-label={`${label}: unit`}
+        aria-label={t('{label}: unit', { label })}
         value={unit}
         onChange={({ currentTarget }) => {
           const next = Number(currentTarget.value)
@@ -216,11 +217,9 @@ export function MetricChooser({ names, shown, quantities }: MetricChooserProps) 
   }
   return (
     <details class="chooser">
-      <summary>
-        {shown.length} of {names.length} metrics are shown
-      </summary>
+      <summary>{t('{count} of {total} metrics are shown', { count: shown.length, total: names.length })}</summary>
       <fieldset>
-        <legend class="unseen">Metrics</legend>
+        <legend class="unseen">{t('Metrics')}</legend>
         {names.map(name => (
           <label key={name}>
             <input type="checkbox" checked={shown.includes(name)} onChange={() => choose(name)} />

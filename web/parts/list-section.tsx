@@ -2,11 +2,11 @@
 
 import { type ComponentChildren, Fragment } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import { countText } from '../../analytics/findings/value-words.ts'
 import { addressOf, setArguments, urlArguments } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
 import { capitalised } from '../text/phrases.ts'
 import { pageTimes } from '../text/preferences.ts'
+import { t } from '../words/words.ts'
 import { FailureBanner, Skeleton } from './loading.tsx'
 import { type Actions, useActions } from './use-actions.tsx'
 
@@ -21,8 +21,10 @@ interface ListSectionProps<Page extends ListPage, Item> {
   api?: string
   /** The poll interval. Without it, only changes cause another read. */
   everyMs?: number
-  /** `devices`, for the count and the reader of a screen. */
+  /** `devices`, for sentences about the list. */
   noun: string
+  /** `2 devices.` */
+  counted: (count: number) => string
   hasSearch?: boolean
   /** The argument that leads to the next page. */
   pageArgument?: 'page' | 'after'
@@ -65,7 +67,7 @@ export function ListSection<Page extends ListPage, Item>(props: ListSectionProps
           {state.kind === 'failed' ? null : children?.(actions)}
         </Tools>
       ) : null}
-      {state.kind === 'loading' ? <Skeleton name={`The ${noun} are loading`} /> : null}
+      {state.kind === 'loading' ? <Skeleton name={t('The {noun} are loading', { noun })} /> : null}
       {shown === undefined ? null : <Rows {...props} {...{ shown, page, actions, isEmpty }} />}
     </>
   )
@@ -83,7 +85,11 @@ interface ToolsProps {
 function Tools({ noun, search, hasSearch, isEmpty, children }: ToolsProps) {
   return (
     <div class={isEmpty ? 'tools card' : 'tools'}>
-      {isEmpty ? <p>There are no {noun} here.</p> : hasSearch ? <Search noun={noun} text={search} /> : null}
+      {isEmpty ? (
+        <p>{t('There are no {noun} here.', { noun })}</p>
+      ) : hasSearch ? (
+        <Search noun={noun} text={search} />
+      ) : null}
       {children}
     </div>
   )
@@ -97,16 +103,28 @@ type RowsProps<Page extends ListPage, Item> = ListSectionProps<Page, Item> & {
 }
 
 function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
-  const { shown, noun, summary, itemsOf, keyOf, row, head, bar, actions, isEmpty, pageArgument = 'page', page } = props
+  const {
+    shown,
+    noun,
+    counted,
+    summary,
+    itemsOf,
+    keyOf,
+    row,
+    head,
+    bar,
+    actions,
+    isEmpty,
+    pageArgument = 'page',
+    page,
+  } = props
   const items = itemsOf(shown)
   return (
     <>
       <p class="soft" role="status">
-        {shown.total === undefined || isEmpty
-          ? ''
-          : `${countText(shown.total)} ${shown.total === 1 ? noun.slice(0, -1) : noun}.`}
+        {shown.total === undefined || isEmpty ? '' : counted(shown.total)}
         {summary?.(shown)}
-        {items.length === 0 && !isEmpty ? ` There are no ${noun} here.` : ''}
+        {items.length === 0 && !isEmpty ? ` ${t('There are no {noun} here.', { noun })}` : ''}
       </p>
       {bar?.(actions)}
       {head === undefined ? (
@@ -134,12 +152,12 @@ function Search({ noun, text }: { noun: string; text: string }) {
   const look = (q: string) => setArguments({ q, page: undefined, after: undefined }, { replace: true })
   return (
     <label class="search">
-      <span class="unseen">Search {noun}</span>
+      <span class="unseen">{t('Search {noun}', { noun })}</span>
       <input
         type="search"
         value={text}
         maxLength={256}
-        placeholder={`Search ${noun}`}
+        placeholder={t('Search {noun}', { noun })}
         onInput={({ currentTarget }) => look(currentTarget.value)}
       />
     </label>
@@ -157,7 +175,7 @@ interface PagerProps {
 }
 
 export function Pager(props: PagerProps) {
-  const { argument, current, next, more = {}, firstText = 'First page', nextText = 'Next page' } = props
+  const { argument, current, next, more = {}, firstText = t('First page'), nextText = t('Next page') } = props
   const first = Object.fromEntries(Object.keys(more).map(name => [name, undefined]))
   if (current === '' && next === null) return null
   return (
@@ -180,7 +198,7 @@ export function Help({ name, children }: { name: string; children: ComponentChil
   const id = useId()
   return (
     <>
-      <button type="button" class="button" popoverTarget={id} aria-label={`Help: ${name}`}>
+      <button type="button" class="button" popoverTarget={id} aria-label={t('Help: {name}', { name })}>
         ?
       </button>
       <div id={id} class="menu help" popover="auto">

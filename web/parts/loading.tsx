@@ -6,6 +6,7 @@ import { signInAddress } from '../client/address.ts'
 import type { Failure } from '../client/read-json.ts'
 import { noticeOf, type ResourceState } from '../client/resource-state.ts'
 import { useTitleNotice } from '../client/tab.ts'
+import { t, tp } from '../words/words.ts'
 
 interface BannerProps {
   kind: 'note' | 'warn' | 'bad'
@@ -21,7 +22,7 @@ export function Banner({ kind, children, onDismiss }: BannerProps) {
       <div>{children}</div>
       {onDismiss === undefined ? null : (
         <button type="button" class="button" onClick={onDismiss}>
-          Dismiss
+          {t('Dismiss')}
         </button>
       )}
     </div>
@@ -38,7 +39,7 @@ interface FailureBannerProps {
 export function FailureBanner({ state, timeText }: FailureBannerProps) {
   if (state.kind === 'loading' || state.kind === 'ready') return null
   const { failure } = state
-  const since = state.kind === 'stale' ? ` Data of ${timeText(state.atMs)}.` : ''
+  const since = state.kind === 'stale' ? t(' Data of {time}.', { time: timeText(state.atMs) }) : ''
   return (
     <Banner kind={failure.kind === 'unavailable' ? 'warn' : 'bad'}>
       <FailureSentence failure={failure} />
@@ -56,22 +57,24 @@ export function PageFailure(props: FailureBannerProps) {
 function FailureSentence({ failure }: { failure: Failure }) {
   switch (failure.kind) {
     case 'unreachable':
-      return <>The service does not answer. The page goes on asking.</>
+      return <>{t('The service does not answer. The page goes on asking.')}</>
     case 'unavailable':
-      return <>The service cannot read its data at the moment ({failure.sentence}). The page goes on asking.</>
-    case 'signed-out':
       return (
         <>
-          <a href={signInAddress()}>Sign in</a> to see this page.
+          {t('The service cannot read its data at the moment ({sentence}). The page goes on asking.', {
+            sentence: failure.sentence,
+          })}
         </>
       )
+    case 'signed-out':
+      return <>{tp('{link} to see this page.', { link: <a href={signInAddress()}>{t('Sign in')}</a> })}</>
     case 'missing':
       return <>{failure.sentence}</>
     case 'refused':
-      if (failure.status === 403) return <>Your account has no permission to see this page.</>
+      if (failure.status === 403) return <>{t('Your account has no permission to see this page.')}</>
       return (
         <>
-          The service refused this ({failure.status}): {failure.sentence}
+          {t('The service refused this ({status}): {sentence}', { status: failure.status, sentence: failure.sentence })}
         </>
       )
   }
@@ -111,7 +114,7 @@ export function lazy<Props extends object>(
         isWanted = false
       }
     }, [])
-    if (loaded === undefined) return <Skeleton name={`The ${noun} is loading`} />
+    if (loaded === undefined) return <Skeleton name={t('The {noun} is loading', { noun })} />
     if (loaded === 'failed') return <NotLoaded noun={noun} />
     return <loaded.Shown {...props} />
   }
@@ -121,9 +124,9 @@ export function lazy<Props extends object>(
 function NotLoaded({ noun }: { noun: string }) {
   return (
     <Banner kind="bad">
-      This {noun} could not be loaded.{' '}
+      {t('This {noun} could not be loaded.', { noun })}{' '}
       <button type="button" class="button" onClick={() => location.reload()}>
-        Try again
+        {t('Try again')}
       </button>
     </Banner>
   )

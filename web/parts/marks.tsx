@@ -1,10 +1,10 @@
 /** Marks in rows: states and severities as text and shape, readable without colour, tags, directions and hours. */
 
 import type { Alert } from '../../alerts/core/alert.ts'
-import { countOf } from '../../analytics/findings/value-words.ts'
 import { firingByDevice } from '../client/firing.ts'
-import type { DeviceState } from '../text/kind-words.ts'
+import { type DeviceState, stateNames } from '../text/kind-words.ts'
 import { hoursText } from '../text/times.ts'
+import { t, tn } from '../words/words.ts'
 
 const disc = 'M7 1.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11z'
 const triangle = 'M7 1 13.5 12.5H.5z'
@@ -25,7 +25,7 @@ export function StateBadge({ state }: { state: DeviceState }) {
   return (
     <span class={`state ${state}`}>
       <StateShape state={state} />
-      {state}
+      {stateNames[state]}
     </span>
   )
 }
@@ -43,6 +43,12 @@ type Severity = Alert['severity']
 /** Worst first. */
 export const severities = ['critical', 'warning', 'info'] as const satisfies readonly Severity[]
 
+const severityNames: Readonly<Record<Severity, string>> = {
+  critical: t('critical'),
+  warning: t('warning'),
+  info: t('info'),
+}
+
 const severityShapes: Record<Severity, string> = {
   critical: cutSquare,
   warning: triangle,
@@ -53,7 +59,7 @@ export function SeverityBadge({ severity, children }: { severity: Severity; chil
   return (
     <span class={`state severity ${severity}`}>
       <SeverityShape severity={severity} />
-      {children ?? severity}
+      {children ?? severityNames[severity]}
     </span>
   )
 }
@@ -82,7 +88,7 @@ export function FiringMark({ device }: { device: string }) {
       {alerts.length === 1 ? null : alerts.length}
       <span class="unseen">
         {' '}
-        {countOf(alerts.length, 'alert')}: {names}
+        {tn(alerts.length, '{count} alert', '{count} alerts')}: {names}
       </span>
     </span>
   )
@@ -90,7 +96,7 @@ export function FiringMark({ device }: { device: string }) {
 
 export function TagList({ tags, hrefOf }: { tags: readonly string[]; hrefOf?: (tag: string) => string }) {
   return (
-    <ul class="tags" aria-label="Tags">
+    <ul class="tags" aria-label={t('Tags')}>
       {tags.map(tag => (
         <li key={tag}>{hrefOf === undefined ? tag : <a href={hrefOf(tag)}>{tag}</a>}</li>
       ))}

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { pageTimes } from '../text/preferences.ts'
 import type { Times } from '../theme/times.ts'
+import { t } from '../words/words.ts'
 
 export interface MomentProps {
   /** ISO 8601, or milliseconds since 1970; null: never. */
@@ -15,7 +16,7 @@ export interface MomentProps {
 
 /** `23 Nov 2026, 12:04:31 UTC`, `never`, or the children. */
 export function Moment({ at, times = pageTimes(), children }: MomentProps) {
-  if (at === null) return <>never</>
+  if (at === null) return <>{t('never')}</>
   const ms = new Date(at).getTime()
   const full = times.exact(ms)
   return (

@@ -1,17 +1,19 @@
-/** The menu of units and the time zone, in the header of every page. */
+/** The menu of the language, units and the time zone, in the header of every page. */
 
 import { useId, useState } from 'preact/hooks'
 import { signOf } from '../../store/metrics/units.ts'
 import { signInAddress } from '../client/address.ts'
+import { languageNames } from '../client/browser-storage.ts'
 import { changePreferences, keptIn } from '../client/stored-preferences.ts'
 import { type Preferences, preferences } from '../text/preferences.ts'
 import { type UnitPreference, unitChoices, unitPreferences } from '../text/units.ts'
+import { t, tp } from '../words/words.ts'
 import { Dialog } from './dialog.tsx'
 
 const labels: Record<UnitPreference, string> = {
-  temperature_unit: 'Temperature',
-  pressure_unit: 'Air pressure',
-  speed_unit: 'Wind and other speeds',
+  temperature_unit: t('Temperature'),
+  pressure_unit: t('Air pressure'),
+  speed_unit: t('Wind and other speeds'),
 }
 
 export function PreferencesMenu() {
@@ -19,7 +21,7 @@ export function PreferencesMenu() {
   return (
     <>
       <button type="button" class="button small" aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
-        Units
+        {t('Units')}
       </button>
       {isOpen ? <PreferencesDialog onClose={() => setIsOpen(false)} /> : null}
     </>
@@ -31,30 +33,37 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
   const change = (changes: Partial<Preferences>) => void changePreferences(changes).then(setFailure)
   const chosen = preferences.value
   return (
-    <Dialog title="Units and time zone" class="preferences" onClose={onClose}>
+    <Dialog title={t('Units and time zone')} class="preferences" onClose={onClose}>
       {close => (
         <>
+          <Choice
+            label={t('Language')}
+            chosen={chosen.language}
+            usual={t('As in the browser')}
+            options={Object.entries(languageNames).map(([value, text]) => ({ value, text }))}
+            onChoose={language => change({ language: language as Preferences['language'] })}
+          />
           {unitPreferences.map(name => (
             <Choice
               key={name}
               label={labels[name]}
               chosen={chosen[name]}
-              usual="As measured"
+              usual={t('As measured')}
               options={unitChoices[name].map(code => ({ value: code, text: signOf(code) }))}
               onChoose={code => change({ [name]: code })}
             />
           ))}
           <Choice
-            label="Times"
+            label={t('Times')}
             chosen={chosen.time_zone}
-            usual="In the zone of the page"
+            usual={t('In the zone of the page')}
             options={zonesWith(chosen.time_zone)}
             onChoose={zone => change({ time_zone: zone })}
           />
           <p class="note">
-            This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC.
-            Days, hours and statistics of analyses stay in the page's zone: the station's zone on its page, elsewhere
-            the service's.
+            {t(
+              "This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC. Days, hours and statistics of analyses stay in the page's zone: the station's zone on its page, elsewhere the service's.",
+            )}
           </p>
           {failure === undefined ? (
             <p class="note">
@@ -66,7 +75,7 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
             </p>
           )}
           <button type="button" class="button" onClick={close}>
-            Close
+            {t('Close')}
           </button>
         </>
       )}
@@ -78,15 +87,17 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
 function Kept() {
   switch (keptIn.value) {
     case 'account':
-      return <>Kept in your account.</>
+      return <>{t('Kept in your account.')}</>
     case 'sending':
-      return <>It is sent to your account.</>
+      return <>{t('It is sent to your account.')}</>
     case 'unsent':
-      return <>Kept in this browser. Your account gets it with the next change here.</>
+      return <>{t('Kept in this browser. Your account gets it with the next change here.')}</>
     case 'browser':
       return (
         <>
-          Kept in this browser. <a href={signInAddress()}>Sign in</a> to keep it in your account.
+          {tp('Kept in this browser. {link} to keep it in your account.', {
+            link: <a href={signInAddress()}>{t('Sign in')}</a>,
+          })}
         </>
       )
   }
@@ -127,5 +138,5 @@ function zonesWith(chosen: string | null): { value: string; text: string }[] {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   const others = ['UTC', ...Intl.supportedValuesOf('timeZone'), ...(chosen === null ? [] : [chosen])]
   const names = [...new Set(others)].filter(name => name !== own)
-  return [{ value: own, text: `${own} (this browser)` }, ...names.map(name => ({ value: name, text: name }))]
+  return [{ value: own, text: t('{own} (this browser)', { own }) }, ...names.map(name => ({ value: name, text: name }))]
 }

@@ -2,6 +2,7 @@
 
 import { type ComponentChildren, Fragment } from 'preact'
 import { useId } from 'preact/hooks'
+import { t } from '../words/words.ts'
 
 interface RecordProps {
   name: string
@@ -93,7 +94,7 @@ export function RowMenu({ name, actions }: { name: string; actions: readonly Row
   const id = useId()
   return (
     <>
-      <button type="button" class="button more" popoverTarget={id} aria-label={`Actions of ${name}`}>
+      <button type="button" class="button more" popoverTarget={id} aria-label={t('Actions of {name}', { name })}>
         ⋯
       </button>
       <div id={id} class="menu" popover="auto">

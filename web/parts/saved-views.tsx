@@ -5,7 +5,8 @@ import { useState } from 'preact/hooks'
 import type { View } from '../../auth/views/view.ts'
 import { addressOf } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
-import { createTimes } from '../theme/times.ts'
+import { createTimes } from '../text/times.ts'
+import { t } from '../words/words.ts'
 import { isForWall } from './for-wall.ts'
 import { FailureBanner, Skeleton } from './loading.tsx'
 import { RowButton } from './record.tsx'
@@ -23,12 +24,12 @@ export function SavedViews({ address, onShown }: { address: string | undefined; 
       {notice}
       <p>
         <a class="button" href={addressOf('/dashboard/new')} onClick={onShown}>
-          New dashboard
+          {t('New dashboard')}
         </a>
       </p>
       {address === undefined ? null : <SaveForm address={address} actions={actions} />}
       <FailureBanner state={state} timeText={createTimes('UTC').time} />
-      {state.kind === 'loading' ? <Skeleton name="The list of views is loading" rows={3} /> : null}
+      {state.kind === 'loading' ? <Skeleton name={t('The list of views is loading')} rows={3} /> : null}
       {state.kind === 'ready' || state.kind === 'stale' ? (
         <List views={state.value} actions={actions} onShown={onShown} />
       ) : null}
@@ -45,19 +46,21 @@ function SaveForm({ address, actions }: { address: string; actions: Actions }) {
         const fields = new FormData(form)
         const name = String(fields.get('name')).trim()
         const body = { name, address, is_start: fields.has('start') }
-        void actions.change('POST', '', body, `Saved as “${name}”.`).then(saved => saved !== undefined && form.reset())
+        void actions
+          .change('POST', '', body, t('Saved as “{name}”.', { name }))
+          .then(saved => saved !== undefined && form.reset())
       }}
     >
       <label class="field">
-        Save what this page shows as
+        {t('Save what this page shows as')}
         <input name="name" required maxLength={100} pattern=".*\S.*" autocomplete="off" />
       </label>
       <label class="check">
         <input type="checkbox" name="start" />
-        My start page
+        {t('My start page')}
       </label>
       <button type="submit" class="button strong" disabled={actions.isBusy}>
-        Save view
+        {t('Save view')}
       </button>
     </form>
   )
@@ -70,7 +73,7 @@ interface ListProps {
 }
 
 function List({ views, actions, onShown }: ListProps) {
-  if (views.length === 0) return <p class="note">You have saved no view yet.</p>
+  if (views.length === 0) return <p class="note">{t('You have saved no view yet.')}</p>
   return (
     <ul class="saved">
       {views.map(view => (
@@ -93,32 +96,33 @@ function Row({ view, actions, onShown }: Omit<ListProps, 'views'> & { view: View
       <a href={addressOf(address)} onClick={onShown}>
         {name}
       </a>
-      {isStart ? <span class="note"> Start page</span> : null}
+      {isStart ? <span class="note"> {t('Start page')}</span> : null}
       <div class="actions">
         {isStart ? (
           <RowButton
             name={name}
-            text="No start page"
-            onClick={() => change({ is_start: false }, 'The pages begin at the fleet.')}
+            text={t('No start page')}
+            onClick={() => change({ is_start: false }, t('The pages begin at the fleet.'))}
           />
         ) : (
           <RowButton
             name={name}
-            text="Make start page"
-            onClick={() => change({ is_start: true }, `The pages begin at “${name}”.`)}
+            text={t('Make start page')}
+            onClick={() => change({ is_start: true }, t('The pages begin at “{name}”.', { name }))}
           />
         )}
         {isForWall(address) ? (
           <a class="button" href={addressOf(`/wall?view=${id}`)} target="_blank" rel="noreferrer">
-            Wall<span class="unseen"> {name}</span>
+            {t('Wall')}
+            <span class="unseen"> {name}</span>
           </a>
         ) : null}
-        <RowButton name={name} text="Links" onClick={() => setIsSharing(!isSharing)} />
-        <RowButton name={name} text="Rename" onClick={() => setIsRenaming(true)} />
+        <RowButton name={name} text={t('Links')} onClick={() => setIsSharing(!isSharing)} />
+        <RowButton name={name} text={t('Rename')} onClick={() => setIsRenaming(true)} />
         <RowButton
           name={name}
-          text="Remove"
-          onClick={() => void actions.change('DELETE', `/${id}`, undefined, `“${name}” is removed.`)}
+          text={t('Remove')}
+          onClick={() => void actions.change('DELETE', `/${id}`, undefined, t('“{name}” is removed.', { name }))}
         />
       </div>
       {isSharing ? <ViewLinks view={view} onClose={() => setIsSharing(false)} /> : null}
@@ -133,20 +137,20 @@ function RenameForm({ view, actions, onClose }: { view: View; actions: Actions; 
         event.preventDefault()
         const name = String(new FormData(event.currentTarget).get('name')).trim()
         void actions
-          .change('PATCH', `/${view.id}`, { name }, `Renamed to “${name}”.`)
+          .change('PATCH', `/${view.id}`, { name }, t('Renamed to “{name}”.', { name }))
           .then(renamed => renamed !== undefined && onClose())
       }}
     >
       <label class="field">
-        New name of {view.name}
+        {t('New name of {name}', { name: view.name })}
         <input name="name" required maxLength={100} pattern=".*\S.*" autocomplete="off" defaultValue={view.name} />
       </label>
       <div class="actions">
         <button type="submit" class="button strong" disabled={actions.isBusy}>
-          Rename
+          {t('Rename')}
         </button>
         <button type="button" class="button" onClick={onClose}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </form>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../words/words.ts'
 
 export interface SecretOnceProps {
   title: string
@@ -25,23 +26,23 @@ export function SecretOnce({ title, text, parts, onDone, children }: SecretOnceP
       ))}
       {children}
       <button type="button" class="button done" onClick={onDone}>
-        I have it
+        {t('I have it')}
       </button>
     </section>
   )
 }
 
 function CopiedText({ name, text }: { name: string; text: string }) {
-  const [label, setLabel] = useState('Copy')
+  const [label, setLabel] = useState(t('Copy'))
   const place = useRef<HTMLPreElement>(null)
   // Browsers give the clipboard to pages over HTTPS and on the machine itself alone. Elsewhere the text is selected.
   const copy = async () => {
     if (place.current !== null) getSelection()?.selectAllChildren(place.current)
     try {
       await navigator.clipboard.writeText(text)
-      setLabel('Copied')
+      setLabel(t('Copied'))
     } catch {
-      setLabel('Selected: press Ctrl+C')
+      setLabel(t('Selected: press Ctrl+C'))
     }
   }
   return (

@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'preact'
 import { addressOf } from '../client/address.ts'
+import { t } from '../words/words.ts'
 
 export interface Section {
   /** Below the page; empty for its first section. */
@@ -19,7 +20,7 @@ interface SectionNavProps {
 
 export function SectionNav({ page, sections, current }: SectionNavProps) {
   return (
-    <nav class="sections" aria-label="Sections">
+    <nav class="sections" aria-label={t('Sections')}>
       {sections.map(section => (
         <a
           key={section.path}

@@ -10,6 +10,7 @@ import { addressOf } from '../client/address.ts'
 import { readJson } from '../client/read-json.ts'
 import { useSize } from '../client/screen.ts'
 import { sendChange } from '../client/send-change.ts'
+import { t } from '../words/words.ts'
 import { Dialog } from './dialog.tsx'
 import { Banner } from './loading.tsx'
 import { SecretOnce } from './secret-once.tsx'
@@ -51,7 +52,7 @@ export function SelectionBar({ names, match, onSelect, onChanged }: SelectionBar
     // The filters may be others by now.
     if (shownMatch.current !== path) return
     if (read.kind === 'answer') onSelect(new Set(read.value.devices.map(({ device }) => device)))
-    else setOutcome({ sentence: 'The devices that match could not be read. Try again.' })
+    else setOutcome({ sentence: t('The devices that match could not be read. Try again.') })
   }
   const change = async (action: BulkAction, more: object) => {
     setBusy(true)
@@ -73,16 +74,17 @@ export function SelectionBar({ names, match, onSelect, onChanged }: SelectionBar
   }
   return (
     <AtTop>
-      <section class="selection managed" aria-label="Selection">
+      <section class="selection managed" aria-label={t('Selection')}>
         <div class="actions">
           <p role="status">{selectedText(names.size)}</p>
           <button type="button" class="button" disabled={isBusy} onClick={() => onSelect(undefined)}>
-            Done
+            {t('Done')}
           </button>
           <div class="changes">
             {match === undefined ? null : (
               <button ref={first} type="button" class="button" disabled={isBusy} onClick={() => void selectAll(match)}>
-                All that match<span class="limit"> (at most {selectionMax}, by name)</span>
+                {t('All that match')}
+                <span class="limit"> {t('(at most {selectionMax}, by name)', { selectionMax })}</span>
               </button>
             )}
             {actions.map(action => (
@@ -98,7 +100,7 @@ export function SelectionBar({ names, match, onSelect, onChanged }: SelectionBar
             ))}
           </div>
         </div>
-        {isBusy ? <p role="status">The change is being made.</p> : null}
+        {isBusy ? <p role="status">{t('The change is being made.')}</p> : null}
         <Result outcome={outcome} onDismiss={() => setOutcome(undefined)} />
         {asked === undefined ? null : (
           <ChangeDialog
@@ -145,14 +147,14 @@ function Passwords({ issued, onDone }: { issued: readonly Rotated[]; onDone: () 
   useEffect(() => () => URL.revokeObjectURL(url), [url])
   return (
     <SecretOnce
-      title="New passwords"
-      text="Copy or download them now. They are shown only once."
-      parts={[{ name: 'Names and passwords, as CSV', text: csv }]}
+      title={t('New passwords')}
+      text={t('Copy or download them now. They are shown only once.')}
+      parts={[{ name: t('Names and passwords, as CSV'), text: csv }]}
       onDone={onDone}
     >
       {' '}
       <a class="button" href={url} download="device-passwords.csv">
-        Download CSV
+        {t('Download CSV')}
       </a>
     </SecretOnce>
   )
@@ -185,7 +187,7 @@ function ChangeDialog({ action, title, consequence, onConfirm, onClose }: Change
           <p>{consequence}</p>
           {isOfTag ? (
             <label class="field">
-              Tag
+              {t('Tag')}
               <input
                 value={tag}
                 required
@@ -199,12 +201,12 @@ function ChangeDialog({ action, title, consequence, onConfirm, onClose }: Change
           {action === 'rotate' ? (
             <label class="check">
               <input type="checkbox" checked={isNow} onChange={({ currentTarget }) => setNow(currentTarget.checked)} />
-              The old passwords end at once
+              {t('The old passwords end at once')}
             </label>
           ) : null}
           <div class="actions">
             <button type="button" class="button" onClick={close}>
-              Cancel
+              {t('Cancel')}
             </button>
             <button
               type="submit"

@@ -1,7 +1,7 @@
 /** Texts about a change of many devices, and their new passwords as CSV. */
 
-import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { IssuedPassword } from '../../auth/devices/device.ts'
+import { countText, t, tn } from '../words/words.ts'
 
 /** The service takes no more in a change. */
 export const selectionMax = 500
@@ -14,49 +14,55 @@ export function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<s
 
 export type BulkAction = 'tag' | 'untag' | 'suspend' | 'resume' | 'rotate'
 export const actionNames: Readonly<Record<BulkAction, string>> = {
-  tag: 'Tag',
-  untag: 'Untag',
-  suspend: 'Suspend',
-  resume: 'Resume',
-  rotate: 'New passwords',
+  tag: t('Tag'),
+  untag: t('Untag'),
+  suspend: t('Suspend'),
+  resume: t('Resume'),
+  rotate: t('New passwords'),
 }
 
 export function selectedText(count: number): string {
-  const text = `${countText(count)} selected.`
-  return count < selectionMax ? text : `${text} A change takes no more.`
+  const text = t('{count} selected.', { count: countText(count) })
+  return count < selectionMax ? text : `${text} ${t('A change takes no more.')}`
 }
 
 /** The question of a confirmation and its effects. */
 export function questionOf(action: BulkAction, count: number): { title: string; consequence: string } {
-  const devices = countOf(count, 'device')
+  const devices = tn(count, '{count} device', '{count} devices')
   switch (action) {
     case 'tag':
-      return { title: `Tag ${devices}?`, consequence: 'The tag replaces one of the same key.' }
+      return { title: t('Tag {devices}?', { devices }), consequence: t('The tag replaces one of the same key.') }
     case 'untag':
-      return { title: `Untag ${devices}?`, consequence: 'The tag is removed; site:* removes any of the key site.' }
+      return {
+        title: t('Untag {devices}?', { devices }),
+        consequence: t('The tag is removed; site:* removes any of the key site.'),
+      }
     case 'suspend':
-      return { title: `Suspend ${devices}?`, consequence: 'Their readings are refused until they are resumed.' }
+      return {
+        title: t('Suspend {devices}?', { devices }),
+        consequence: t('Their readings are refused until they are resumed.'),
+      }
     case 'resume':
-      return { title: `Resume ${devices}?`, consequence: 'Their readings are taken again.' }
+      return { title: t('Resume {devices}?', { devices }), consequence: t('Their readings are taken again.') }
     case 'rotate':
       return {
-        title: `New passwords for ${devices}?`,
-        consequence: 'Each device needs its new password, which is shown only once.',
+        title: t('New passwords for {devices}?', { devices }),
+        consequence: t('Each device needs its new password, which is shown only once.'),
       }
   }
 }
 
 const doneTexts: Readonly<Record<BulkAction, (devices: string) => string>> = {
-  tag: devices => `${devices} tagged.`,
-  untag: devices => `${devices} without the tag.`,
-  suspend: devices => `${devices} suspended.`,
-  resume: devices => `${devices} resumed.`,
-  rotate: devices => `${devices} with a new password.`,
+  tag: devices => t('{devices} tagged.', { devices }),
+  untag: devices => t('{devices} without the tag.', { devices }),
+  suspend: devices => t('{devices} suspended.', { devices }),
+  resume: devices => t('{devices} resumed.', { devices }),
+  rotate: devices => t('{devices} with a new password.', { devices }),
 }
 
 export function resultText(action: BulkAction, done: number, failed: number): string {
-  const text = doneTexts[action](countOf(done, 'device'))
-  return failed === 0 ? text : `${text} Not done for ${countOf(failed, 'device')}:`
+  const text = doneTexts[action](tn(done, '{count} device', '{count} devices'))
+  return failed === 0 ? text : `${text} ${tn(failed, 'Not done for {count} device:', 'Not done for {count} devices:')}`
 }
 
 export function passwordsCsv(issued: readonly IssuedPassword[]): string {

@@ -10,7 +10,8 @@ import { shownTitle } from '../client/tab.ts'
 import { useRefreshed } from '../client/use-resource.ts'
 import { listed } from '../text/phrases.ts'
 import { shownZone } from '../text/preferences.ts'
-import { createTimes } from '../theme/times.ts'
+import { createTimes } from '../text/times.ts'
+import { t, tn, tp } from '../words/words.ts'
 import { embedCode } from './embed-code.ts'
 import { isForWall } from './for-wall.ts'
 import { FailureBanner, Skeleton } from './loading.tsx'
@@ -20,13 +21,10 @@ import { type Actions, useActions } from './use-actions.tsx'
 
 const api = '/v1/auth/me'
 
-const lifetimes = [
-  { days: 1, text: '1 day' },
-  { days: 7, text: '7 days' },
-  { days: 30, text: '30 days' },
-  { days: 90, text: '90 days' },
-  { days: 365, text: '1 year' },
-]
+const lifetimes = [1, 7, 30, 90, 365].map(days => ({
+  days,
+  text: days === 365 ? t('1 year') : tn(days, '{count} day', '{count} days'),
+}))
 const daysUsual = 30
 
 /** The answer to the creation of a link. */
@@ -38,13 +36,13 @@ interface MadeLink {
 /** A link to the page at this address, which is saved as a view with the first one. */
 export function SharePage({ address }: { address: string }) {
   const { state, refresh } = useRefreshed<View[]>(addressOf(`${api}/views`))
-  if (state.kind === 'loading') return <Skeleton name="The list of views is loading" rows={3} />
+  if (state.kind === 'loading') return <Skeleton name={t('The list of views is loading')} rows={3} />
   if (state.kind === 'failed') return <FailureBanner state={state} timeText={createTimes('UTC').time} />
   const { pathname, search } = new URL(address, location.origin)
   const view = state.value.find(view => view.address === `${pathname}${search}`)
   async function save({ change }: Actions): Promise<View | undefined> {
     const taken = new Set(lastValue(state)?.map(({ name }) => name))
-    const saved = await change<View>('POST', '/views', { name: freeName(shownTitle(), taken), address }, 'Saved.')
+    const saved = await change<View>('POST', '/views', { name: freeName(shownTitle(), taken), address }, t('Saved.'))
     refresh()
     return saved
   }
@@ -76,11 +74,11 @@ export function ViewLinks({ view, save, onClose }: ViewLinksProps) {
     const shared = view ?? (await save?.(actions))
     if (shared === undefined) return
     const body = { expires_in_days: days }
-    const link = await actions.change<MadeLink>('POST', `/views/${shared.id}/links`, body, 'The link is made.')
+    const link = await actions.change<MadeLink>('POST', `/views/${shared.id}/links`, body, t('The link is made.'))
     if (link !== undefined) setMade({ ...link, view: shared })
   }
   return (
-    <section class="links" aria-label={`Links to ${view?.name ?? 'this page'}`}>
+    <section class="links" aria-label={t('Links to {value}', { value: view?.name ?? t('this page') })}>
       {notice}
       {made === undefined ? null : <Made {...made} onDone={() => setMade(undefined)} />}
       <form
@@ -90,11 +88,12 @@ export function ViewLinks({ view, save, onClose }: ViewLinksProps) {
         }}
       >
         <p class="note">
-          Anyone with a link sees this view without an account: its devices and their readings, nothing else. A view of
-          the fleet shows the devices with its tags and its search, whatever their state is.
+          {t(
+            'Anyone with a link sees this view without an account: its devices and their readings, nothing else. A view of the fleet shows the devices with its tags and its search, whatever their state is.',
+          )}
         </p>
         <label class="field">
-          Valid for
+          {t('Valid for')}
           <select name="days">
             {lifetimes.map(({ days, text }) => (
               <option key={days} value={days} selected={days === daysUsual}>
@@ -105,22 +104,24 @@ export function ViewLinks({ view, save, onClose }: ViewLinksProps) {
         </label>
         <div class="actions">
           <button type="submit" class="button strong" disabled={actions.isBusy}>
-            Make a link
+            {t('Make a link')}
           </button>
           {onClose === undefined ? null : (
             <button type="button" class="button" onClick={onClose}>
-              Done
+              {t('Done')}
             </button>
           )}
         </div>
       </form>
       {live.map(link => (
         <p key={link.id}>
-          <code>{link.prefix}…</code> until {endOf(link)}{' '}
+          {tp('{code} until {endOf}', { code: <code>{link.prefix}…</code>, endOf: endOf(link) })}{' '}
           <RowButton
             name={link.prefix}
-            text="Revoke"
-            onClick={() => void actions.change('DELETE', `/view-links/${link.id}`, undefined, 'The link is revoked.')}
+            text={t('Revoke')}
+            onClick={() =>
+              void actions.change('DELETE', `/view-links/${link.id}`, undefined, t('The link is revoked.'))
+            }
           />
         </p>
       ))}
@@ -138,27 +139,28 @@ function endOf({ expires_at }: ViewLink): string {
 
 function Made({ token, embed_origins: origins, view, onDone }: MadeLink & { view: View; onDone: () => void }) {
   const addressAt = (path: string) => `${location.origin}${addressOf(path)}#${token}`
-  const embed = { name: 'Embed code', text: embedCode(addressAt('/embed'), view.name) }
+  const embed = { name: t('Embed code'), text: embedCode(addressAt('/embed'), view.name) }
   return (
     <SecretOnce
-      title="The link"
-      text="It is shown once. Anyone with the link sees the view until it expires or is revoked."
+      title={t('The link')}
+      text={t('It is shown once. Anyone with the link sees the view until it expires or is revoked.')}
       parts={[
-        { name: 'Address', text: addressAt('/shared') },
-        ...(isForWall(view.address) ? [{ name: 'Wall', text: addressAt('/wall') }] : []),
+        { name: t('Address'), text: addressAt('/shared') },
+        ...(isForWall(view.address) ? [{ name: t('Wall'), text: addressAt('/wall') }] : []),
         ...(origins.length === 0 ? [] : [embed]),
       ]}
       onDone={onDone}
     >
       <p class="note">
-        {origins.length === 0 ? (
-          <>
-            A page of another site can show the view in a frame once the setting <code>EMBED_ORIGINS</code> lists the
-            origin of that site.
-          </>
-        ) : (
-          `Pages of ${listed(origins)} can show the view by this code. The link is in their source, so anyone who reads it can use it.`
-        )}
+        {origins.length === 0
+          ? tp(
+              'A page of another site can show the view in a frame once the setting {code} lists the origin of that site.',
+              { code: <code>EMBED_ORIGINS</code> },
+            )
+          : t(
+              'Pages of {list} can show the view by this code. The link is in their source, so anyone who reads it can use it.',
+              { list: listed(origins) },
+            )}
       </p>
     </SecretOnce>
   )

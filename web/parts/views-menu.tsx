@@ -5,10 +5,11 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { path, urlArguments } from '../client/address.ts'
 import { routeOf } from '../client/routes.ts'
 import { isSignedIn } from '../client/session.ts'
+import { t } from '../words/words.ts'
 import { lazy } from './loading.tsx'
 
-const SavedViews = lazy('list of views', () => import('./saved-views.tsx').then(module => module.SavedViews))
-const SharePage = lazy('form for a link', () => import('./view-links.tsx').then(module => module.SharePage))
+const SavedViews = lazy(t('list of views'), () => import('./saved-views.tsx').then(module => module.SavedViews))
+const SharePage = lazy(t('form for a link'), () => import('./view-links.tsx').then(module => module.SharePage))
 
 export function ViewsMenu() {
   const [open, setOpen] = useState<'share' | 'views'>()
@@ -20,15 +21,15 @@ export function ViewsMenu() {
   const close = () => setOpen(undefined)
   return (
     <>
-      {canShare ? <MenuButton name="Share" onClick={() => setOpen('share')} /> : null}
-      <MenuButton name="Views" onClick={() => setOpen('views')} />
+      {canShare ? <MenuButton name={t('Share')} onClick={() => setOpen('share')} /> : null}
+      <MenuButton name={t('Views')} onClick={() => setOpen('views')} />
       {open === 'share' && address !== undefined ? (
-        <MenuDialog title="Share this page" onClose={close}>
+        <MenuDialog title={t('Share this page')} onClose={close}>
           {() => <SharePage address={address} />}
         </MenuDialog>
       ) : null}
       {open === 'views' ? (
-        <MenuDialog title="Saved views" onClose={close}>
+        <MenuDialog title={t('Saved views')} onClose={close}>
           {onShown => <SavedViews address={page === 'dashboard' ? undefined : address} onShown={onShown} />}
         </MenuDialog>
       ) : null}
@@ -68,7 +69,7 @@ function MenuDialog({ title, onClose, children }: MenuDialogProps) {
       <h2>{title}</h2>
       {children(close)}
       <button type="button" class="button" onClick={close}>
-        Close
+        {t('Close')}
       </button>
     </dialog>
   )

@@ -13,13 +13,16 @@ import { type SharedFace, sharedViewPath } from '../client/shared-view.ts'
 import { useResource } from '../client/use-resource.ts'
 import { pages } from '../pages.ts'
 import { Banner, lazy, Skeleton } from '../parts/loading.tsx'
+import { t } from '../words/words.ts'
 
 /** A link that has ended, or whose view is another one now, shows so after this time at the latest. */
 const everyMs = 60_000
 
 dropLinks()
 
-const Dashboard = lazy('dashboard', () => import('../pages/dashboard/dashboard.tsx').then(module => module.Dashboard))
+const Dashboard = lazy(t('dashboard'), () =>
+  import('../pages/dashboard/dashboard.tsx').then(module => module.Dashboard),
+)
 
 export function SharedApp({ face }: { face: SharedFace }) {
   const state = useResource<SharedView>(addressOf(sharedViewPath), { everyMs })

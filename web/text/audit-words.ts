@@ -1,86 +1,87 @@
 /** An audit entry as a sentence, with its changes as table rows. */
 
 import type { AuditPage } from '../../auth/audit-page.ts'
+import { t } from '../words/words.ts'
 import { capitalised } from './phrases.ts'
 
 type Entry = AuditPage['entries'][number]
 
 /** Verbs of actions; `$` is the subject. */
 const deeds: Readonly<Record<string, string>> = {
-  'account.activate': 'enabled $',
-  'account.add': 'added $',
-  'account.change': 'changed $',
-  'account.deactivate': 'disabled $',
-  'account.delete': 'deleted $',
-  'account.link': 'linked $ to an external sign-in',
-  'account.login': 'signed in',
-  'account.register': 'signed up',
-  'account.role': 'changed the role of $',
-  'account.viewer': 'changed whether $ is a viewer',
-  'alert-channel.add': 'added $',
-  'alert-channel.change': 'changed $',
-  'alert-channel.disable': 'disabled $',
-  'alert-channel.remove': 'removed $',
-  'alert-channel.unsubscribe': 'unsubscribed from $',
-  'alert-delivery.replay': 'sent $ again',
-  'alert-rule.add': 'added $',
-  'alert-rule.change': 'changed $',
-  'alert-rule.remove': 'removed $',
-  'annotation.add': 'wrote $',
-  'annotation.change': 'changed $',
-  'annotation.remove': 'removed $',
-  backup: 'made a backup in $',
-  'content-files.import': 'imported $',
-  'content-files.remove': 'removed $',
-  'content-files.unpublish': 'unpublished $',
-  'decoder.add': 'added $',
-  'decoder.change': 'changed $',
-  'decoder.remove': 'removed $',
-  'dead-letters.discard': 'discarded dead letters of $',
-  'dead-letters.replay': 'sent dead letters of $ again',
-  'device.add': 'added the device $',
-  'device.change': 'changed the device $',
-  'device.erase': 'erased readings of the device $',
-  'device.erase-metric': 'erased a metric of the device $',
-  'device.remove': 'removed the device $',
-  'device.rotate': 'set a new password for the device $',
-  'device-grant.approve': 'approved $',
-  'device-grant.consume': 'received the key of $',
-  'device-grant.deny': 'denied $',
-  'drive.link': 'linked a drive to $',
-  'drive.link-failed': 'could not link a drive to $',
-  'email.change-request': 'asked to change the e-mail address of $',
-  'email.verify': 'confirmed the e-mail address of $',
-  'archive.drop_restored': 'removed the restored rows of $',
-  'archive.restore': 'restored $',
-  import: 'imported $',
-  'invitation.add': 'invited $',
-  'invitation.revoke': 'revoked $',
-  'key.create': 'created an API key of $',
-  'key.revoke': 'revoked an API key of $',
-  'metric.add': 'added $',
-  'metric.change': 'changed $',
-  'metric.remove': 'removed $',
-  'password.change': 'changed the password',
-  'password.reset': 'set a new password by a link',
-  'readings.export': 'exported $',
-  'readings.import': 'imported $',
-  'retention.confirm': 'confirmed that days before $ end',
-  'silence.add': 'added $',
-  'silence.remove': 'removed $',
-  'station.add': 'added $',
-  'station.change': 'changed $',
-  'station.erase': 'erased points of $ again',
-  'station.remove': 'removed $',
-  'tenant.add': 'added $',
-  'tenant.change': 'changed $',
-  'tenant.exchange': 'signed in a user of $',
-  'tenant.rotate': 'set a new secret for $',
-  'view.add': 'saved a view of $',
-  'view.change': 'changed a view of $',
-  'view.remove': 'removed a view of $',
-  'view-link.create': 'made a link to a view of $',
-  'view-link.revoke': 'revoked a link to a view of $',
+  'account.activate': t('enabled $'),
+  'account.add': t('added $'),
+  'account.change': t('changed $'),
+  'account.deactivate': t('disabled $'),
+  'account.delete': t('deleted $'),
+  'account.link': t('linked $ to an external sign-in'),
+  'account.login': t('signed in'),
+  'account.register': t('signed up'),
+  'account.role': t('changed the role of $'),
+  'account.viewer': t('changed whether $ is a viewer'),
+  'alert-channel.add': t('added $'),
+  'alert-channel.change': t('changed $'),
+  'alert-channel.disable': t('disabled $'),
+  'alert-channel.remove': t('removed $'),
+  'alert-channel.unsubscribe': t('unsubscribed from $'),
+  'alert-delivery.replay': t('sent $ again'),
+  'alert-rule.add': t('added $'),
+  'alert-rule.change': t('changed $'),
+  'alert-rule.remove': t('removed $'),
+  'annotation.add': t('wrote $'),
+  'annotation.change': t('changed $'),
+  'annotation.remove': t('removed $'),
+  backup: t('made a backup in $'),
+  'content-files.import': t('imported $'),
+  'content-files.remove': t('removed $'),
+  'content-files.unpublish': t('unpublished $'),
+  'decoder.add': t('added $'),
+  'decoder.change': t('changed $'),
+  'decoder.remove': t('removed $'),
+  'dead-letters.discard': t('discarded dead letters of $'),
+  'dead-letters.replay': t('sent dead letters of $ again'),
+  'device.add': t('added the device $'),
+  'device.change': t('changed the device $'),
+  'device.erase': t('erased readings of the device $'),
+  'device.erase-metric': t('erased a metric of the device $'),
+  'device.remove': t('removed the device $'),
+  'device.rotate': t('set a new password for the device $'),
+  'device-grant.approve': t('approved $'),
+  'device-grant.consume': t('received the key of $'),
+  'device-grant.deny': t('denied $'),
+  'drive.link': t('linked a drive to $'),
+  'drive.link-failed': t('could not link a drive to $'),
+  'email.change-request': t('asked to change the e-mail address of $'),
+  'email.verify': t('confirmed the e-mail address of $'),
+  'archive.drop_restored': t('removed the restored rows of $'),
+  'archive.restore': t('restored $'),
+  import: t('imported $'),
+  'invitation.add': t('invited $'),
+  'invitation.revoke': t('revoked $'),
+  'key.create': t('created an API key of $'),
+  'key.revoke': t('revoked an API key of $'),
+  'metric.add': t('added $'),
+  'metric.change': t('changed $'),
+  'metric.remove': t('removed $'),
+  'password.change': t('changed the password'),
+  'password.reset': t('set a new password by a link'),
+  'readings.export': t('exported $'),
+  'readings.import': t('imported $'),
+  'retention.confirm': t('confirmed that days before $ end'),
+  'silence.add': t('added $'),
+  'silence.remove': t('removed $'),
+  'station.add': t('added $'),
+  'station.change': t('changed $'),
+  'station.erase': t('erased points of $ again'),
+  'station.remove': t('removed $'),
+  'tenant.add': t('added $'),
+  'tenant.change': t('changed $'),
+  'tenant.exchange': t('signed in a user of $'),
+  'tenant.rotate': t('set a new secret for $'),
+  'view.add': t('saved a view of $'),
+  'view.change': t('changed a view of $'),
+  'view.remove': t('removed a view of $'),
+  'view-link.create': t('made a link to a view of $'),
+  'view-link.revoke': t('revoked a link to a view of $'),
 }
 
 /** `names` has accounts, devices, rules and channels by the words of the entry, such as `account 5`. */
@@ -96,7 +97,7 @@ export function auditSentence(entry: Pick<Entry, 'actor' | 'action' | 'subject'>
 
 function actorOf(actor: string, names: AuditPage['names']): string {
   if (!Object.hasOwn(names, actor)) return capitalised(named(actor, names))
-  return actor.startsWith('device ') ? `Device “${names[actor]}”` : `${names[actor]}`
+  return actor.startsWith('device ') ? t('Device “{name}”', { name: names[actor] as string }) : `${names[actor]}`
 }
 
 /** `key 7 of Ada`, `alert rule “Too warm”` */
@@ -133,13 +134,13 @@ function isFields(value: unknown): value is Record<string, unknown> {
 }
 
 function valueText(value: unknown): string {
-  if (value === null || value === '') return 'none'
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ')
+  if (value === null || value === '') return t('none')
+  if (typeof value === 'boolean') return value ? t('yes') : t('no')
+  if (Array.isArray(value)) return value.length === 0 ? t('none') : value.map(valueText).join(', ')
   if (isFields(value)) {
     return Object.entries(value)
       .map(([name, part]) => `${name.replaceAll('_', ' ')} ${valueText(part)}`)
       .join(', ')
   }
-  return typeof value === 'object' ? 'none' : String(value)
+  return typeof value === 'object' ? t('none') : String(value)
 }

@@ -1,11 +1,12 @@
 /** Findings as sentences in the units and the zone of who reads the page. */
 
 import { decimalsApart, type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
-import { countOf, countText, inOneUnit } from '../../analytics/findings/value-words.ts'
 import type { Anomaly } from '../../query/shapes/anomalies.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
 import type { BatteryInsight, OutlierInsight } from '../../query/shapes/insights.ts'
 import type { Times } from '../theme/times.ts'
+import { countText, t, tn, words } from '../words/words.ts'
+import { inOneUnit } from './numbers.ts'
 import {
   isBuiltIn,
   measure,
@@ -29,7 +30,7 @@ export function pageWords(quantities: Quantities, times: Times, nowMs: number): 
     moment: atMs => (times.date(atMs) === today ? times.time(atMs) : times.dateTime(atMs)),
     date: times.date,
     duration: seconds => inOneUnit(seconds),
-    count: countOf,
+    language: words,
   }
 }
 
@@ -71,10 +72,15 @@ export function batterySentence(battery: BatteryInsight, quantities: Quantities)
 
 function daysLeftText({ days_left, low, high }: BatteryInsight): string {
   const [shortest, longest] = [Math.floor(low), Math.ceil(high)]
-  const about = days_left < 1 ? 'less than a day' : `about ${countOf(Math.round(days_left), 'day')}`
+  const about =
+    days_left < 1 ? t('less than a day') : tn(Math.round(days_left), 'about {count} day', 'about {count} days')
   // A straight line has an interval without width, and so has an empty battery.
   if (high - low < 1) return about
-  return `${about} (${countText(shortest)} to ${longest > daysMax ? `more than ${daysMax}` : countText(longest)})`
+  const interval =
+    longest > daysMax
+      ? t('{low} to more than {high}', { low: countText(shortest), high: daysMax })
+      : t('{low} to {high}', { low: countText(shortest), high: countText(longest) })
+  return `${about} (${interval})`
 }
 
 /** The title for outliers and the basis of their sentences: some, all or none have peers. */
@@ -82,19 +88,21 @@ export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]
   const alone = outliers.filter(({ peers }) => peers === 0).length
   if (alone === 0) {
     return {
-      title: 'Unlike the others',
-      note: 'Means of the last 24 hours, and expected means, had the device changed as devices like it did.',
+      title: t('Unlike the others'),
+      note: t('Means of the last 24 hours, and expected means, had the device changed as devices like it did.'),
     }
   }
   if (alone < outliers.length) {
     return {
-      title: 'Unlike the others',
-      note: 'Means of the last 24 hours, and expected means, had the device changed as devices like it did, or, where no other is like it, usual values of the device, by the 14 days before.',
+      title: t('Unlike the others'),
+      note: t(
+        'Means of the last 24 hours, and expected means, had the device changed as devices like it did, or, where no other is like it, usual values of the device, by the 14 days before.',
+      ),
     }
   }
   return {
-    title: 'Unlike before',
-    note: 'Means of the last 24 hours, and usual values of the device, by the 14 days before: no other is like it.',
+    title: t('Unlike before'),
+    note: t('Means of the last 24 hours, and usual values of the device, by the 14 days before: no other is like it.'),
   }
 }
 
@@ -102,5 +110,9 @@ export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]
 export function outlierSentence({ metric, value, median }: OutlierInsight, quantities: Quantities): string {
   const quantity = quantities.of(metric)
   const custom = decimalsApart(value, [median], (one, decimals) => measure(one, quantity, decimals))
-  return `${quantity.name} ${measure(value, quantity, custom)}, expected ${measure(median, quantity, custom)}`
+  return t('{name} {value}, expected {value2}', {
+    name: quantity.name,
+    value: measure(value, quantity, custom),
+    value2: measure(median, quantity, custom),
+  })
 }

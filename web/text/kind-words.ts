@@ -1,6 +1,8 @@
 /** States and directions as people read them: a switch is on or off, other states have their numbers, directions are points of the compass. */
 
 import type { FleetDevice } from '../../query/live/fleet-shape.ts'
+import { t, tc } from '../words/words.ts'
+import { decimalText } from './numbers.ts'
 import { type Quantity, valueText } from './quantities.ts'
 
 /** `states`: those that are shown. */
@@ -15,12 +17,12 @@ export function isNumberOfState(state: number): boolean {
 
 export function stateWord(state: number, ofSwitch: boolean): string {
   if (!ofSwitch) return String(state)
-  return state === 0 ? 'off' : 'on'
+  return state === 0 ? tc('switch', 'off') : tc('switch', 'on')
 }
 
 /** `on (1)`, `2`: within a sentence, with the number that is stored. */
 export function stateInWords(state: number, ofSwitch: boolean): string {
-  return ofSwitch ? `${stateWord(state, true)} (${state})` : `state ${state}`
+  return ofSwitch ? `${stateWord(state, true)} (${state})` : t('state {state}', { state })
 }
 
 /** Custom properties of the palette. The first one is for state 0, which is mostly idle. */
@@ -31,7 +33,7 @@ export function stateColour(state: number): string {
   return colours[state % colours.length] ?? '--ink'
 }
 
-const points = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+const points = t('N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW').split(' ')
 const sectorDegrees = 360 / points.length
 
 /** The points of the compass, clockwise from north. */
@@ -52,7 +54,7 @@ export function compassPoint(degrees: number): string {
 /** `243°`. Angles that round to a whole turn are 0°. */
 export function degreesText(degrees: number, decimals = 0): string {
   const rounded = Number(withinTurn(degrees).toFixed(decimals)) % 360
-  return `${rounded.toFixed(decimals)}°`
+  return `${decimalText(rounded, decimals)}°`
 }
 
 /** `WSW 243°` */
@@ -73,5 +75,14 @@ export function kindText(value: number, quantity: Quantity): string {
 }
 
 export type DeviceState = FleetDevice['state']
+
+/** Names of states, as a badge shows them. */
+export const stateNames: Readonly<Record<DeviceState, string>> = {
+  silent: t('silent'),
+  late: t('late'),
+  never: t('never'),
+  fresh: t('fresh'),
+  off: t('off'),
+}
 
 export const deviceStates = ['silent', 'late', 'never', 'fresh', 'off'] as const satisfies readonly DeviceState[]

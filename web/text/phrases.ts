@@ -1,6 +1,7 @@
 /** Counts, shares, spans, intervals, correlations and lists in words. Numbers with units are in `quantities.ts`. */
 
-import { countOf, decimalText, unitsSeconds } from '../../analytics/findings/value-words.ts'
+import { t, tn } from '../words/words.ts'
+import { decimalText, unitsSeconds } from './numbers.ts'
 
 /** Two digits that say something, however small the value is, down to a hundred-thousandth. */
 export function twoDigits(value: number): string {
@@ -11,26 +12,29 @@ export function twoDigits(value: number): string {
 /** `62 %`, but `99.4 %` or `0.4 %` near the ends, so that partial values do not look like all or nothing. */
 export function percent(share: number): string {
   const value = share * 100
-  if (value < 100 && value >= 99.95) return 'more than 99.9\u202f%'
-  if (value > 0 && value < 0.05) return 'less than 0.1\u202f%'
+  if (value < 100 && value >= 99.95) return t('more than {share}', { share: `${decimalText(99.9, 1)}\u202f%` })
+  if (value > 0 && value < 0.05) return t('less than {share}', { share: `${decimalText(0.1, 1)}\u202f%` })
   return `${decimalText(value, (value >= 99 && value < 100) || (value > 0 && value < 1) ? 1 : 0)}\u202f%`
 }
+
+const secondOnly = unitsSeconds[3] as (typeof unitsSeconds)[number]
 
 /** `1 day 3 hours`, rounded to the smaller of two units; of ten or more of a unit to that unit. */
 export function duration(seconds: number): string {
   const place = unitsSeconds.findIndex(([length]) => Math.round(seconds) >= length)
-  const [length, noun] = unitsSeconds[place] ?? [1, 'second']
-  const [restLength, restNoun] = unitsSeconds[place + 1] ?? [1, undefined]
-  if (restNoun === undefined || seconds >= 10 * length) return countOf(Math.round(seconds / length), noun)
+  const [length, text] = unitsSeconds[place] ?? secondOnly
+  const [restLength, restText] = unitsSeconds[place + 1] ?? [1, undefined]
+  if (restText === undefined || seconds >= 10 * length) return text(Math.round(seconds / length))
   const rounded = Math.round(seconds / restLength) * restLength
   const rest = Math.round((rounded % length) / restLength)
-  const whole = countOf(Math.floor(rounded / length), noun)
-  return rest === 0 ? whole : `${whole} ${countOf(rest, restNoun)}`
+  const whole = text(Math.floor(rounded / length))
+  return rest === 0 ? whole : `${whole} ${restText(rest)}`
 }
 
 /** `a, b and c` */
 export function listed(texts: readonly string[]): string {
-  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
+  if (texts.length < 2) return texts.join('')
+  return t('{list} and {last}', { list: texts.slice(0, -1).join(', '), last: texts.at(-1) as string })
 }
 
 export function capitalised(text: string): string {
@@ -41,7 +45,7 @@ export function capitalised(text: string): string {
 export const noValue = '–'
 
 export function timesText(count: number): string {
-  return count === 1 ? 'once' : countOf(count, 'time')
+  return count === 1 ? t('once') : tn(count, '{count} time', '{count} times')
 }
 
 const intervalDecimalsMax = 6
@@ -58,11 +62,11 @@ export function intervalTexts(low: number, high: number, estimate: number): [str
 }
 
 /** Cohen's 0.1, 0.3 and 0.5 are for people; two sensors of one thing agree far better than that. */
-export function closeness(r: number): 'very closely' | 'closely' | 'loosely' | 'hardly' {
+export function closeness(r: number): string {
   const size = Math.abs(r)
-  if (size >= 0.95) return 'very closely'
-  if (size >= 0.7) return 'closely'
-  return size >= 0.3 ? 'loosely' : 'hardly'
+  if (size >= 0.95) return t('very closely')
+  if (size >= 0.7) return t('closely')
+  return size >= 0.3 ? t('loosely') : t('hardly')
 }
 
 /** A metric that moves the opposite way some hours later does not follow. */

@@ -2,12 +2,15 @@
 
 import { signal } from '@preact/signals'
 import type { Preferences } from '../../auth/accounts/preference-values.ts'
-import { createTimes, type Times } from '../theme/times.ts'
+import type { Times } from '../theme/times.ts'
+import { t } from '../words/words.ts'
+import { createTimes } from './times.ts'
 
 export type { Preferences }
 
-/** The units of the metrics, and the zone of the page: of the service, or of a station. */
+/** The language of the browser, the units of the metrics, and the zone of the page: of the service, or of a station. */
 export const noPreferences: Preferences = {
+  language: null,
   temperature_unit: null,
   pressure_unit: null,
   speed_unit: null,
@@ -29,5 +32,5 @@ export function pageTimes(): Times {
 
 /** `23 Nov 2026, 12:04:31 UTC`; `never` for null. */
 export function timeText(iso: string | null): string {
-  return iso === null ? 'never' : pageTimes().exact(Date.parse(iso))
+  return iso === null ? t('never') : pageTimes().exact(Date.parse(iso))
 }

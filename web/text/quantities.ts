@@ -1,13 +1,10 @@
 /** Names and units of metrics. Answers have stored values; only this file converts them to shown ones. */
 
-import {
-  builtInMetrics,
-  decimalText,
-  pointsText,
-  nameWithin as titleWithin,
-} from '../../analytics/findings/value-words.ts'
+import { builtInMetrics, nameWithin as titleWithin } from '../../analytics/findings/value-words.ts'
 import type { BuiltInMetric } from '../../query/live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
+import { words } from '../words/words.ts'
+import { decimalText, pointsText } from './numbers.ts'
 import { noValue } from './phrases.ts'
 import { preferences } from './preferences.ts'
 import { type ShownUnit, shownUnit, unitNamed } from './units.ts'
@@ -86,10 +83,15 @@ export function withNumbered(quantities: Quantities, names: Iterable<string>): Q
 /** For devices without custom metrics. */
 export const builtInQuantities = quantitiesOf()
 
+/** Titles of the catalogue of metrics are translated. Those by people are shown as they are. */
+function titleIn(title: string): string {
+  return words.tc('metric', title)
+}
+
 /** Uses the current unit, which a person may change at any time. */
 function quantityOf(description: MetricDescription): Quantity {
-  const { title: name, kind } = description
-  return { name, kind, isNumbered: false, ...shownUnit(description, preferences.value) }
+  const { title, kind } = description
+  return { name: titleIn(title), kind, isNumbered: false, ...shownUnit(description, preferences.value) }
 }
 
 export function shownValue(stored: number, { factor, offset }: Quantity): number {
@@ -146,7 +148,7 @@ export function nameWithUnit({ name, unit }: Quantity): string {
 
 /** The name within a sentence. */
 export function nameWithin({ name }: Pick<Quantity, 'name'>): string {
-  return titleWithin(name)
+  return words.language === 'en' ? titleWithin(name) : name
 }
 
 /** The default number of shown metrics where more exist. */

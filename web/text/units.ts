@@ -1,10 +1,10 @@
 /** Units that a person may choose, and their conversions of stored values. */
 
+import type { Preferences } from '../../auth/accounts/preference-values.ts'
 import type { MetricDescription } from '../../query/shapes/kinds.ts'
 import { signOf, unitOf } from '../../store/metrics/units.ts'
-import type { Preferences } from './preferences.ts'
 
-export type UnitPreference = Exclude<keyof Preferences, 'time_zone'>
+export type UnitPreference = Exclude<keyof Preferences, 'language' | 'time_zone'>
 
 /** UCUM codes, in the order in which they are offered. */
 export const unitChoices = {

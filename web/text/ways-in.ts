@@ -2,16 +2,17 @@
 
 import type { Attempt } from '../../api/read/shapes.ts'
 import type { IssuedPassword } from '../../auth/devices/device.ts'
+import { t } from '../words/words.ts'
 
 export const wayNames: Readonly<Record<Attempt['way'], string>> = {
   put: 'PUT',
-  batch: 'Batch',
-  line_protocol: 'Line protocol',
+  batch: t('Batch'),
+  line_protocol: t('Line protocol'),
   mqtt: 'MQTT',
   webhook: 'Webhook',
-  import: 'Import of readings',
-  import_points: 'Import of points',
-  air_quality: 'Air quality',
+  import: t('Import of readings'),
+  import_points: t('Import of points'),
+  air_quality: t('Air quality'),
 }
 
 interface Sender extends IssuedPassword {

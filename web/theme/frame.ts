@@ -1,5 +1,7 @@
 /** The frame that every page has: where its navigation leads, and the line of its header. */
 
+import type { Words } from '../../analytics/findings/words.ts'
+
 interface NavigationEntry {
   page: 'fleet' | 'charts' | 'compare' | 'alerts' | 'admin' | 'account' | 'docs'
   name: string
@@ -11,21 +13,25 @@ interface NavigationEntry {
 
 export type NavigationPage = NavigationEntry['page']
 
-const navigation: readonly NavigationEntry[] = [
-  { page: 'fleet', name: 'Fleet', path: '/' },
-  { page: 'charts', name: 'Charts', path: '/charts' },
-  { page: 'compare', name: 'Compare', path: '/compare' },
-  { page: 'alerts', name: 'Alerts', path: '/alerts', needs: 'session' },
-  { page: 'admin', name: 'Admin', path: '/admin', needs: 'administrator' },
-  { page: 'account', name: 'Account', path: '/account', needs: 'session' },
-  { page: 'docs', name: 'Docs', path: '/docs' },
+const navigation = ({ t }: Words): readonly NavigationEntry[] => [
+  { page: 'fleet', name: t('Fleet'), path: '/' },
+  { page: 'charts', name: t('Charts'), path: '/charts' },
+  { page: 'compare', name: t('Compare'), path: '/compare' },
+  { page: 'alerts', name: t('Alerts'), path: '/alerts', needs: 'session' },
+  { page: 'admin', name: t('Admin'), path: '/admin', needs: 'administrator' },
+  { page: 'account', name: t('Account'), path: '/account', needs: 'session' },
+  { page: 'docs', name: t('Docs'), path: '/docs' },
 ]
 
 /** Entries that the visitor may use. Null: no session. Undefined: unknown, which shows all. */
-export function navigationFor(visitor: { role?: string | undefined } | null | undefined): readonly NavigationEntry[] {
-  if (visitor === undefined) return navigation
+export function navigationFor(
+  visitor: { role?: string | undefined } | null | undefined,
+  words: Words,
+): readonly NavigationEntry[] {
+  const entries = navigation(words)
+  if (visitor === undefined) return entries
   const isAdministrator = visitor?.role === 'administrator' || visitor?.role === 'operator'
-  return navigation.filter(
+  return entries.filter(
     ({ needs }) => needs === undefined || (needs === 'session' ? visitor !== null : isAdministrator),
   )
 }

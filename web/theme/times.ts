@@ -12,8 +12,8 @@ export interface Times {
   date(ms: number): string
 }
 
-/** British English has the day before the month and 24 hours. The words of the pages are English too. */
-const locale = 'en-GB'
+/** British English has the day before the month and 24 hours. */
+const locales = { en: 'en-GB', de: 'de' } as const
 const clock = { hour: '2-digit', minute: '2-digit' } as const
 const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
 
@@ -22,14 +22,15 @@ const made = new Map<string, Times>()
 const madeMax = 50
 
 /** `zone`: an IANA name, as `time_zone` of an answer; one that the browser does not know is shown as UTC. */
-export function createTimes(zone: string): Times {
-  const times = made.get(zone) ?? timesOf(isZone(zone) ? zone : 'UTC')
+export function createTimes(zone: string, language: keyof typeof locales = 'en'): Times {
+  const key = `${language} ${zone}`
+  const times = made.get(key) ?? timesOf(isZone(zone) ? zone : 'UTC', locales[language])
   if (made.size >= madeMax) made.clear()
-  made.set(zone, times)
+  made.set(key, times)
   return times
 }
 
-function timesOf(zone: string): Times {
+function timesOf(zone: string, locale: string): Times {
   const format = (options: Intl.DateTimeFormatOptions) => {
     const formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
     return (ms: number) => formatter.format(ms)
@@ -46,7 +47,7 @@ function timesOf(zone: string): Times {
 /** True if the browser knows the zone. */
 export function isZone(zone: string): boolean {
   try {
-    new Intl.DateTimeFormat(locale, { timeZone: zone })
+    new Intl.DateTimeFormat('en-GB', { timeZone: zone })
     return true
   } catch {
     return false

@@ -14,14 +14,15 @@ import { sharedViewPath } from '../client/shared-view.ts'
 import { useResource } from '../client/use-resource.ts'
 import { lazy, Skeleton } from '../parts/loading.tsx'
 import { preferences } from '../text/preferences.ts'
-import { createTimes } from '../theme/times.ts'
+import { createTimes } from '../text/times.ts'
+import { t } from '../words/words.ts'
 import { WallFleet } from './wall-fleet.tsx'
 import { WallFrame, wallFailure } from './wall-frame.tsx'
 
 const everyMs = 60_000
 
-const WallCharts = lazy('chart', () => import('./wall-charts.tsx').then(module => module.WallCharts))
-const WallDashboard = lazy('dashboard', () => import('./wall-dashboard.tsx').then(module => module.WallDashboard))
+const WallCharts = lazy(t('chart'), () => import('./wall-charts.tsx').then(module => module.WallCharts))
+const WallDashboard = lazy(t('dashboard'), () => import('./wall-dashboard.tsx').then(module => module.WallDashboard))
 const source = wallSource()
 
 export function WallApp() {

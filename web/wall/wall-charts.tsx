@@ -1,7 +1,6 @@
 /** The lines of a view of charts, each with its last value, above one chart that fills the screen. */
 
 import { useMemo } from 'preact/hooks'
-import { countText } from '../../analytics/findings/value-words.ts'
 import { withAnnotations } from '../charts/annotation-marks.ts'
 import { AnnotationText } from '../charts/annotations.tsx'
 import { ChartStack } from '../charts/chart-stack.tsx'
@@ -18,9 +17,10 @@ import { Skeleton } from '../parts/loading.tsx'
 import { StateBadge } from '../parts/marks.tsx'
 import { shownZone } from '../text/preferences.ts'
 import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
-import { ageText } from '../text/times.ts'
+import { ageText, createTimes } from '../text/times.ts'
 import { createZone } from '../text/zone.ts'
-import { createTimes, type Times } from '../theme/times.ts'
+import type { Times } from '../theme/times.ts'
+import { countText } from '../words/words.ts'
 import { WallFrame, wallScale } from './wall-frame.tsx'
 
 const everyMs = 10_000

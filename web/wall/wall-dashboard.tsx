@@ -7,7 +7,7 @@ import { useSize } from '../client/screen.ts'
 import { useServiceZone } from '../client/use-service-zone.ts'
 import { Dashboard } from '../pages/dashboard/dashboard.tsx'
 import { shownZone } from '../text/preferences.ts'
-import { createTimes } from '../theme/times.ts'
+import { createTimes } from '../text/times.ts'
 import { useTurning } from './wall-fleet.tsx'
 import { WallFrame, wallScale } from './wall-frame.tsx'
 

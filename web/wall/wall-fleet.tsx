@@ -1,7 +1,6 @@
 /** The devices of a view of the fleet, on a map or as cards, as large as they fit; of many, a page of cards after the other. */
 
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { countOf, countText } from '../../analytics/findings/value-words.ts'
 import type { FleetDevice } from '../../query/live/fleet-shape.ts'
 import { urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
@@ -15,12 +14,12 @@ import { FiringMark, StateBadge } from '../parts/marks.tsx'
 import { deviceStates, kindText } from '../text/kind-words.ts'
 import { shownZone } from '../text/preferences.ts'
 import { type Quantities, quantitiesOf, withNumbered } from '../text/quantities.ts'
-import { ageText } from '../text/times.ts'
-import { createTimes } from '../theme/times.ts'
+import { ageText, createTimes } from '../text/times.ts'
+import { countText, t, tn } from '../words/words.ts'
 import { fitCards } from './fit-cards.ts'
 import { WallFrame } from './wall-frame.tsx'
 
-const WallMap = lazy('map', () => import('./wall-map.tsx').then(module => module.WallMap))
+const WallMap = lazy(t('map'), () => import('./wall-map.tsx').then(module => module.WallMap))
 
 export function WallFleet({ name }: { name: string }) {
   const [fleet, setFleet] = useState<Fleet>()
@@ -59,7 +58,9 @@ function summaryOf(devices: readonly FleetDevice[], isComplete: boolean): string
   const counts = deviceStates.map(state => [state, devices.filter(device => device.state === state).length] as const)
   const parts = counts.filter(([, count]) => count > 0).map(([state, count]) => `${countText(count)} ${state}`)
   const loading = isComplete ? '' : ', more are loading'
-  return devices.length === 0 ? '' : `${countOf(devices.length, 'device')}: ${parts.join(', ')}${loading}.`
+  return devices.length === 0
+    ? ''
+    : `${tn(devices.length, '{count} device', '{count} devices')}: ${parts.join(', ')}${loading}.`
 }
 
 function Cards({ devices, quantities }: { devices: readonly FleetDevice[]; quantities: Quantities }) {

@@ -57,8 +57,14 @@ function profileSubmits(service: AccountService): Record<string, Submit> {
     async preferences({ visitor: { account } }, fields) {
       const checked = checkForm(PreferencesUpdate, fields)
       if (!checked.ok) return invalid(checked.state)
-      const { temperature_unit = null, pressure_unit = null, speed_unit = null, time_zone = null } = checked.value
-      const change = { temperature_unit, pressure_unit, speed_unit, time_zone }
+      const {
+        language = null,
+        temperature_unit = null,
+        pressure_unit = null,
+        speed_unit = null,
+        time_zone = null,
+      } = checked.value
+      const change = { language, temperature_unit, pressure_unit, speed_unit, time_zone }
       const changed = await changePreferences(accounts, account, change)
       return changed.ok ? done('preferences') : refusal(changed)
     },

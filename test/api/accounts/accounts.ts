@@ -430,7 +430,13 @@ t.test('preferences are empty at first, and each stays until it is removed', asy
   const fahrenheit = { ...noPreferences, temperature_unit: '[degF]' }
   t.match(await choose({ temperature_unit: '[degF]', colour: 'red' }), { status: 200, body: fahrenheit })
   t.notOk('colour' in (await shown()), 'what is not known is ignored')
-  const all = { temperature_unit: 'Cel', pressure_unit: "[in_i'Hg]", speed_unit: '[kn_i]', time_zone: 'Asia/Kolkata' }
+  const all = {
+    language: 'de',
+    temperature_unit: 'Cel',
+    pressure_unit: "[in_i'Hg]",
+    speed_unit: '[kn_i]',
+    time_zone: 'Asia/Kolkata',
+  }
   t.strictSame((await choose(all)).body, all)
   const unset = { pressure_unit: null, time_zone: null }
   t.strictSame((await choose(unset)).body, { ...all, ...unset })

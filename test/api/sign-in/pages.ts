@@ -222,7 +222,10 @@ t.test('a new password by mail does not sign in', async t => {
 
 t.test('the account: units and the time zone', async t => {
   const { cookie } = await cookieOf(await person('units@example.com'))
-  const chosen = { temperature_unit: '[degF]', pressure_unit: '', speed_unit: '[kn_i]', time_zone: 'Asia/Kathmandu' }
+  const chosen = {
+    ...{ language: 'de', temperature_unit: '[degF]', pressure_unit: '', speed_unit: '[kn_i]' },
+    time_zone: 'Asia/Kathmandu',
+  }
   await leads('/account', { form: 'preferences', ...chosen }, 'account?done=preferences', cookie)
   const preferences = async () => (await ask('GET', '/me/preferences', { headers: { cookie } })).body
   const stored = { ...chosen, pressure_unit: null }
@@ -230,7 +233,7 @@ t.test('the account: units and the time zone', async t => {
   const { elements } = await visit('/account', { cookie })
   const selected = elements.filter(({ tag, attributes }) => tag === 'option' && 'selected' in attributes)
   const shown = selected.map(({ attributes }) => attributes['value'])
-  t.strictSame(shown, ['[degF]', '', '[kn_i]', 'Asia/Kathmandu'])
+  t.strictSame(shown, ['de', '[degF]', '', '[kn_i]', 'Asia/Kathmandu'])
   const wrong = { form: 'preferences', ...chosen, pressure_unit: '<b>psi' }
   await refuses('/account', wrong, 422, /^Input should be 'hPa'/, cookie)
   t.strictSame(await preferences(), stored)

@@ -5,7 +5,7 @@ import t from 'tap'
 import * as account from '../../../auth/accounts/preference-values.ts'
 import type { MetricDescription } from '../../../query/shapes/kinds.ts'
 import { conversion, signOf } from '../../../store/metrics/units.ts'
-import { readStored, writeStored } from '../../../web/client/browser-storage.ts'
+import { languageNames, readStored, writeStored } from '../../../web/client/browser-storage.ts'
 import { noValue } from '../../../web/text/phrases.ts'
 import { noPreferences, type Preferences, preferences, shownZone, timeText } from '../../../web/text/preferences.ts'
 import {
@@ -29,6 +29,7 @@ t.afterEach(() => {
 })
 
 const chosen: Preferences = {
+  language: 'de',
   temperature_unit: '[degF]',
   pressure_unit: "[in_i'Hg]",
   speed_unit: '[kn_i]',
@@ -43,12 +44,14 @@ t.test('the choices equal the account', async t => {
     pressure_unit: account.pressureUnits,
     speed_unit: account.speedUnits,
   })
+  t.strictSame(languageNames, account.languageNames)
   t.strictSame(noPreferences, account.noPreferences)
 })
 
 t.test('a shown value is the conversion of the stored one, whatever is chosen', async () => {
   const stored = ['°C', '°F', 'hPa', 'mbar', 'inHg', 'mmHg', 'm/s', 'km/h', 'kn', 'mph']
   const choice = fc.record({
+    language: fc.constant(null),
     temperature_unit: fc.constantFrom(...account.temperatureUnits),
     pressure_unit: fc.constantFrom(...account.pressureUnits),
     speed_unit: fc.constantFrom(...account.speedUnits),

@@ -15,6 +15,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Definitions, Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t, tn } from '../../words/words.ts'
 import { readersText } from './status-facts.ts'
 
 const fields: FormField[] = [
@@ -51,7 +52,8 @@ function Accounts({ children }: { children: ComponentChildren }) {
   return (
     <ListSection
       path="/accounts"
-      noun="accounts"
+      noun={t('accounts')}
+      counted={count => tn(count, '{count} account.', '{count} accounts.')}
       hasSearch={true}
       itemsOf={(page: AccountPage) => page.accounts}
       keyOf={account => account.id}
@@ -229,7 +231,8 @@ export function InvitationsSection() {
   return (
     <ListSection
       path="/invitations"
-      noun="open invitations"
+      noun={t('open invitations')}
+      counted={count => tn(count, '{count} open invitation.', '{count} open invitations.')}
       itemsOf={(page: InvitationPage) => page.invitations}
       keyOf={invitation => invitation.id}
       row={(invitation, actions) => <InvitationRow invitation={invitation} actions={actions} />}

@@ -9,6 +9,7 @@ import type { AuditPage } from '../../../auth/audit-page.ts'
 import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { auditFacts, auditSentence } from '../../text/audit-words.ts'
+import { t, tn } from '../../words/words.ts'
 import { KeysSection, TenantsSection } from './credentials-sections.tsx'
 import { DecodersSection } from './decoders-section.tsx'
 import { DevicesSection } from './devices-section.tsx'
@@ -50,7 +51,8 @@ function AuditSection() {
   return (
     <ListSection
       path="/audit"
-      noun="entries"
+      noun={t('entries')}
+      counted={count => tn(count, '{count} entry.', '{count} entries.')}
       itemsOf={({ entries, names }: AuditPage) => entries.map(entry => ({ ...entry, names }))}
       keyOf={entry => entry.id}
       row={entry => <AuditRow entry={entry} names={entry.names} />}

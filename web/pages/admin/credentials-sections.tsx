@@ -11,12 +11,14 @@ import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t, tn } from '../../words/words.ts'
 
 export function KeysSection() {
   return (
     <ListSection
       path="/keys"
-      noun="API keys"
+      noun={t('API keys')}
+      counted={count => tn(count, '{count} API key.', '{count} API keys.')}
       itemsOf={(page: AdminKeyPage) => page.keys}
       keyOf={key => key.id}
       row={(key, actions) => <KeyRow apiKey={key} actions={actions} />}
@@ -69,7 +71,8 @@ export function TenantsSection() {
   return (
     <ListSection
       path="/tenants"
-      noun="tenants"
+      noun={t('tenants')}
+      counted={count => tn(count, '{count} tenant.', '{count} tenants.')}
       itemsOf={(page: TenantPage) => page.tenants}
       keyOf={tenant => tenant.slug}
       row={(tenant, actions) => <TenantRow tenant={tenant} actions={actions} onIssued={setIssued} />}

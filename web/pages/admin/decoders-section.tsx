@@ -7,13 +7,15 @@ import { Help, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t, tn } from '../../words/words.ts'
 import { DecoderEditor } from './decoder-editor.tsx'
 
 export function DecodersSection() {
   return (
     <ListSection
       path="/decoders"
-      noun="decoders"
+      noun={t('decoders')}
+      counted={count => tn(count, '{count} decoder.', '{count} decoders.')}
       itemsOf={(page: DecoderPage) => page.decoders}
       keyOf={({ name }) => name}
       row={(decoder, actions) => <DecoderRow decoder={decoder} actions={actions} />}

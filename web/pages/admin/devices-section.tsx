@@ -23,6 +23,7 @@ import { useSelection } from '../../parts/use-selection.ts'
 import { HeaderCell } from '../../parts/virtual-table.tsx'
 import { timeText } from '../../text/preferences.ts'
 import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from '../../text/ways-in.ts'
+import { t, tn } from '../../words/words.ts'
 import { DeviceList, EditDevice, type Issued, NewDevice, type Shown } from './device-forms.tsx'
 
 const columns = [
@@ -43,7 +44,8 @@ export function DevicesSection() {
   return (
     <ListSection
       path="/devices"
-      noun="devices"
+      noun={t('devices')}
+      counted={count => tn(count, '{count} device.', '{count} devices.')}
       hasSearch={true}
       more={{ sort }}
       itemsOf={(page: AdminDevicePage) => page.devices}

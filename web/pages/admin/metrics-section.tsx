@@ -1,7 +1,6 @@
 /** The registry of metrics: a search, additions by name or by the catalogue, changes and removal. */
 
 import { useState } from 'preact/hooks'
-import { countText } from '../../../analytics/findings/value-words.ts'
 import type { MetricCatalogue } from '../../../api/admin/answers.ts'
 import type { MetricDetails, MetricPage } from '../../../auth/metrics/metric-list.ts'
 import type { MetricKind } from '../../../store/metrics/metric.ts'
@@ -12,6 +11,7 @@ import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ListSection } from '../../parts/list-section.tsx'
 import { Definitions, Record as Row, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { countText, t, tn } from '../../words/words.ts'
 
 const kinds: Record<MetricKind, { name: string; sentence: string }> = {
   gauge: { name: 'Gauge', sentence: 'A value that goes up and down, such as CO₂: means and extremes.' },
@@ -40,7 +40,8 @@ export function MetricsSection() {
       </p>
       <ListSection
         path="/metrics"
-        noun="metrics"
+        noun={t('metrics')}
+        counted={count => tn(count, '{count} metric.', '{count} metrics.')}
         hasSearch={true}
         pageArgument="after"
         itemsOf={(page: MetricPage) => page.metrics}

@@ -1,7 +1,6 @@
 /** Readings that were not stored: rejected, refused by QuestDB, or from devices that are not registered. */
 
 import { useState } from 'preact/hooks'
-import { countText } from '../../../analytics/findings/value-words.ts'
 import type {
   DamagedLetter,
   DeadLetter,
@@ -19,6 +18,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Definitions, Record as Row, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { wayNames } from '../../text/ways-in.ts'
+import { countText, t, tn } from '../../words/words.ts'
 import type { Shown } from './device-forms.tsx'
 import { Passwords } from './devices-section.tsx'
 
@@ -40,7 +40,8 @@ export function RejectionsSection() {
       <Filters way={way} device={device} />
       <ListSection
         path="/rejections"
-        noun="rejections"
+        noun={t('rejections')}
+        counted={count => tn(count, '{count} rejection.', '{count} rejections.')}
         pageArgument="after"
         more={{ way, device, node }}
         nextArguments={({ node }: RejectionPage) => (node === undefined ? {} : { node: node.id })}
@@ -120,7 +121,8 @@ export function DeadLettersSection() {
       </label>
       <ListSection
         path="/dead-letters"
-        noun="dead letters"
+        noun={t('dead letters')}
+        counted={count => tn(count, '{count} dead letter.', '{count} dead letters.')}
         pageArgument="after"
         more={{ table }}
         itemsOf={(page: DeadLetterPage) => [...page.damaged, ...page.dead_letters]}
@@ -195,7 +197,8 @@ export function UnknownDevicesSection() {
   return (
     <ListSection
       path="/unknown-devices"
-      noun="unknown devices"
+      noun={t('unknown devices')}
+      counted={count => tn(count, '{count} unknown device.', '{count} unknown devices.')}
       summary={unknownDevicesSummary}
       itemsOf={(page: UnknownDevicePage) => page.devices}
       keyOf={({ sender, name }) => `${sender} ${name}`}

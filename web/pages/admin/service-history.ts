@@ -1,11 +1,11 @@
 /** The service's own metrics over time, from `GET /api/admin/status/history`, as charts and as a table. */
 
-import { inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { StatusHistory } from '../../../api/admin/answers.ts'
 import { breakAtGaps } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
+import { inOneUnit } from '../../text/numbers.ts'
 import { pageTimes } from '../../text/preferences.ts'
 
 /** Up to the time for which the service keeps them. */

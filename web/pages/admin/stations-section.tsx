@@ -10,6 +10,7 @@ import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t, tn } from '../../words/words.ts'
 
 const fields: FormField[] = [
   { name: 'sn', label: 'Serial number', isRequired: true },
@@ -27,7 +28,8 @@ export function StationsSection() {
   return (
     <ListSection
       path="/stations"
-      noun="stations"
+      noun={t('stations')}
+      counted={count => tn(count, '{count} station.', '{count} stations.')}
       hasSearch={true}
       itemsOf={(page: StationPage) => page.stations}
       keyOf={station => station.sn}

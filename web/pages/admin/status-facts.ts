@@ -1,8 +1,8 @@
 /** Facts about the service in words, from `GET /api/admin/status`. */
 
-import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { NodeStatus, ReplicaStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
 import { spanText } from '../../text/times.ts'
+import { countText, tn } from '../../words/words.ts'
 
 export interface StatusGroup {
   title: string
@@ -30,8 +30,11 @@ export function statusGroups(status: Status): StatusGroup[] {
       title: 'Journal',
       facts: [
         { name: 'In use', text: `${bytesText(journal.bytes)} of ${bytesText(journal.bytes_max)}` },
-        { name: 'Stored since the start', text: countOf(journal.readings, 'reading') },
-        { name: 'Not yet in QuestDB', text: `${countOf(lag.readings, 'reading')}, ${spanText(lag.seconds * 1000)}` },
+        { name: 'Stored since the start', text: tn(journal.readings, '{count} reading', '{count} readings') },
+        {
+          name: 'Not yet in QuestDB',
+          text: `${tn(lag.readings, '{count} reading', '{count} readings')}, ${spanText(lag.seconds * 1000)}`,
+        },
         {
           name: 'Points not yet in QuestDB',
           text: `${countText(points.lag.points)}, ${spanText(points.lag.seconds * 1000)}`,
@@ -69,7 +72,10 @@ export function statusGroups(status: Status): StatusGroup[] {
     {
       title: 'Retention',
       facts: [
-        { name: 'Raw readings stay', text: retention.days === null ? 'for ever' : countOf(retention.days, 'day') },
+        {
+          name: 'Raw readings stay',
+          text: retention.days === null ? 'for ever' : tn(retention.days, '{count} day', '{count} days'),
+        },
         ...(retention.oldest_day === null ? [] : [{ name: 'Oldest day', text: retention.oldest_day }]),
         ...faults([retention.fault]),
         ...waitingDays(retention),
@@ -103,7 +109,7 @@ function topicGroup({ topic, offsets, replicas, in_sync, problems, ...retention 
   if (offsets !== null) {
     const { start, end, committed } = offsets
     const waiting = Math.max(0, end - Math.max(start, committed))
-    facts.push({ name: 'Not yet in QuestDB', text: countOf(waiting, 'record') })
+    facts.push({ name: 'Not yet in QuestDB', text: tn(waiting, '{count} record', '{count} records') })
     facts.push({ name: 'Replicas in sync', text: `${in_sync} of ${replicas}` })
     const kept = seconds === null ? 'kept for ever' : `${percentText(used ?? 0)} of ${spanText(seconds * 1000)}`
     facts.push({ name: 'Retention used', text: kept })
@@ -160,11 +166,11 @@ function waitingDays({ waiting }: Status['retention']): StatusGroup['facts'] {
   if (waiting === null) return []
   const { from, before, days, reason } = waiting
   if (reason === 'archive_unavailable') {
-    const text = `${countOf(days, 'day')} from ${from} on, due, but the archive is unavailable`
+    const text = `${tn(days, '{count} day', '{count} days')} from ${from} on, due, but the archive is unavailable`
     return [{ name: 'Stays until archived', text, isBad: true }]
   }
   const why = reason === 'several_days' ? 'due at once' : 'due, but no newer readings came'
-  const text = `${countOf(days, 'day')} from ${from} on, ${why}; if the clock is right: barograph retention confirm ${before}`
+  const text = `${tn(days, '{count} day', '{count} days')} from ${from} on, ${why}; if the clock is right: barograph retention confirm ${before}`
   return [{ name: 'Stays until confirmed', text, isBad: true }]
 }
 
@@ -188,6 +194,6 @@ function growthText(bytesPerDay: number | null): string {
 }
 
 function daysText({ days_until_full, growth_bytes_per_day }: Status['disk']): string {
-  if (days_until_full !== null) return countOf(Math.floor(days_until_full), 'day')
+  if (days_until_full !== null) return tn(Math.floor(days_until_full), '{count} day', '{count} days')
   return growth_bytes_per_day === null ? 'not known yet' : 'not foreseen'
 }

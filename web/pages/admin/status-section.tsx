@@ -1,7 +1,6 @@
 /** Status of the service in words, and its own metrics over time. */
 
 import { useRef } from 'preact/hooks'
-import { inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { StatusHistory } from '../../../api/admin/answers.ts'
 import type { Status } from '../../../api/admin/status-answer.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
@@ -11,8 +10,10 @@ import { lastValue, type ResourceState, worstState } from '../../client/resource
 import { useResource, useRested } from '../../client/use-resource.ts'
 import { lazy, PageFailure, Skeleton } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { inOneUnit } from '../../text/numbers.ts'
 import { pageTimes } from '../../text/preferences.ts'
 import { createZone } from '../../text/zone.ts'
+import { t } from '../../words/words.ts'
 import { historyEveryMs, historyPresets, hoursOf } from './service-history.ts'
 import { type StatusGroup, statusGroups } from './status-facts.ts'
 
@@ -66,7 +67,7 @@ interface ServiceMetricsProps {
 
 const zone = createZone('UTC')
 
-const ServiceCharts = lazy('chart', () => import('./service-charts.tsx').then(module => module.ServiceCharts))
+const ServiceCharts = lazy(t('chart'), () => import('./service-charts.tsx').then(module => module.ServiceCharts))
 
 function ServiceMetrics({ shown, past: { state, history } }: ServiceMetricsProps) {
   return (

@@ -1,12 +1,14 @@
 /** Rules of alerts, selectors of devices, weekly windows and attempts to send in words and in the units of the person. */
 
 import type { Condition } from '../../../alerts/core/condition.ts'
-import { conditionText as conditionIn, durationText } from '../../../alerts/core/condition-text.ts'
+import { conditionText as conditionIn } from '../../../alerts/core/condition-text.ts'
 import type { NewRule } from '../../../alerts/core/rule.ts'
 import type { WeeklyWindow } from '../../../alerts/core/silence.ts'
 import type { Selector } from '../../../auth/devices/selector.ts'
+import { durationText } from '../../text/numbers.ts'
 import { listed, percent } from '../../text/phrases.ts'
 import { measure, measureDifference, nameWithin, type Quantities } from '../../text/quantities.ts'
+import { words } from '../../words/words.ts'
 
 const namesShown = 3
 
@@ -89,5 +91,6 @@ export function conditionText(condition: Condition, quantities: Quantities): str
     value: (value, metric) => measure(value, quantities.of(metric)),
     difference: (value, metric) => measureDifference(value, quantities.of(metric)),
     share: percent,
+    language: words,
   })
 }

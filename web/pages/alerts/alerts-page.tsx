@@ -5,6 +5,7 @@ import { lazy } from '../../parts/loading.tsx'
 import { type Section, SectionNav } from '../../parts/section-nav.tsx'
 import '../../parts/managed.css'
 import './alerts.css'
+import { t } from '../../words/words.ts'
 import { AlertsSection } from './alerts-section.tsx'
 import { ChannelsSection } from './channels-section.tsx'
 import { DeliveriesSection } from './deliveries-section.tsx'
@@ -20,7 +21,7 @@ const sections: readonly Section[] = [
 ]
 
 /** The rule editor loads with its charts. */
-const RuleEditor = lazy('rule', () => import('./rule-editor.tsx').then(module => module.RuleEditor))
+const RuleEditor = lazy(t('rule'), () => import('./rule-editor.tsx').then(module => module.RuleEditor))
 
 /** `rest`: a section, and behind it perhaps the rule that is edited. */
 export function AlertsPage({ rest }: { rest: string }) {

@@ -10,6 +10,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t, tn } from '../../words/words.ts'
 import { type Attempted, attemptText } from './alert-words.ts'
 
 interface ChannelPage {
@@ -28,7 +29,8 @@ export function ChannelsSection() {
     <ListSection
       api="/api/alert-channels"
       path=""
-      noun="channels"
+      noun={t('channels')}
+      counted={count => tn(count, '{count} channel.', '{count} channels.')}
       pageArgument="after"
       itemsOf={(page: ChannelPage) => page.channels}
       keyOf={channel => channel.id}

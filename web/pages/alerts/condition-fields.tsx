@@ -3,6 +3,7 @@
 import { factNames } from '../../../alerts/core/condition-text.ts'
 import { useIsOperator } from '../../client/session.ts'
 import { ChoiceField, DurationField, NumberField } from '../../parts/fields.tsx'
+import { words } from '../../words/words.ts'
 import { conditionNames } from './alert-words.ts'
 import type { BatteryMetric, ConditionKind, Direction, RuleForm } from './rule-form.ts'
 import type { KnownFleet } from './use-fleet.ts'
@@ -211,7 +212,7 @@ function ServiceFields(props: ConditionFieldsProps) {
   const { form, onChange } = props
   return (
     <>
-      <ChoiceField label="Problem" value={form.fact} names={factNames} onChange={fact => onChange({ fact })} />
+      <ChoiceField label="Problem" value={form.fact} names={factNames(words)} onChange={fact => onChange({ fact })} />
       {form.fact === 'disk_full' ? (
         <NumberField
           label="Days until full"

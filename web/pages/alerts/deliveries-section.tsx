@@ -3,7 +3,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Channel } from '../../../alerts/core/channel.ts'
 import type { Delivery, DeliveryDetails } from '../../../alerts/core/delivery.ts'
-import { countOf } from '../../../analytics/findings/value-words.ts'
 import { addressOf, urlArguments } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useRefreshed, useResource } from '../../client/use-resource.ts'
@@ -15,6 +14,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { pageTimes, timeText } from '../../text/preferences.ts'
+import { t, tn } from '../../words/words.ts'
 import { type Attempted, attemptText } from './alert-words.ts'
 
 interface DeliveryPage {
@@ -46,7 +46,8 @@ export function DeliveriesSection() {
       <ListSection
         api="/api/alert-deliveries"
         path=""
-        noun="deliveries"
+        noun={t('deliveries')}
+        counted={count => tn(count, '{count} delivery.', '{count} deliveries.')}
         pageArgument="after"
         more={{ channel, state }}
         everyMs={30_000}
@@ -84,7 +85,7 @@ function DeliveryRow({ delivery, actions }: { delivery: Delivery; actions: Actio
     <Moment at={created_at} />,
     `to ${channel}`,
     written ? 'written to a file: no mail server' : stateNames[state],
-    attempts === 0 ? undefined : countOf(attempts, 'attempt'),
+    attempts === 0 ? undefined : tn(attempts, '{count} attempt', '{count} attempts'),
     state === 'waiting' && attempts > 0 ? (
       <>
         next <Moment at={due_at} />

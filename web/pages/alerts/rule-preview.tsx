@@ -3,13 +3,14 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PreviewAnswer } from '../../../alerts/core/preview-answer.ts'
 import type { NewRule } from '../../../alerts/core/rule.ts'
-import { countOf, countText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import { Presets } from '../../charts/range-controls.tsx'
 import { addressOf } from '../../client/address.ts'
 import { sendChange } from '../../client/send-change.ts'
 import { useRested } from '../../client/use-resource.ts'
 import { Banner, Skeleton } from '../../parts/loading.tsx'
+import { inOneUnit } from '../../text/numbers.ts'
 import { timesText } from '../../text/phrases.ts'
+import { countText, tn } from '../../words/words.ts'
 import { PreviewChart } from './preview-chart.tsx'
 import type { KnownFleet } from './use-fleet.ts'
 
@@ -100,7 +101,9 @@ function Answer({ answer, rule, fleet, window }: AnswerProps) {
         </>
       )}
       {devices_left_out === 0 ? null : (
-        <p class="soft">{countOf(devices_left_out, 'more device')} of the rule are not previewed.</p>
+        <p class="soft">
+          {tn(devices_left_out, '{count} more device', '{count} more devices')} of the rule are not previewed.
+        </p>
       )}
       <Weeks weeks={weeks} forSeconds={rule.for_seconds} />
     </>
@@ -110,7 +113,7 @@ function Answer({ answer, rule, fleet, window }: AnswerProps) {
 function sentenceOf({ total, longest_seconds, devices }: PreviewAnswer): string {
   if (total === 0) return 'It would not have fired.'
   const fired = devices.filter(({ count }) => count > 0).length
-  const where = devices.length < 2 ? '' : ` on ${countOf(fired, 'device')}`
+  const where = devices.length < 2 ? '' : ` on ${tn(fired, '{count} device', '{count} devices')}`
   return `It would have fired ${timesText(total)}${where}, for ${inOneUnit(longest_seconds)} at the longest.`
 }
 

@@ -2,7 +2,6 @@
 
 import { useRef } from 'preact/hooks'
 import type { Rule } from '../../../alerts/core/rule.ts'
-import { countOf } from '../../../analytics/findings/value-words.ts'
 import { addressOf } from '../../client/address.ts'
 import { ConfirmedButton } from '../../parts/dialog.tsx'
 import { ListSection } from '../../parts/list-section.tsx'
@@ -10,6 +9,7 @@ import { SeverityBadge } from '../../parts/marks.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import type { Quantities } from '../../text/quantities.ts'
+import { t, tn } from '../../words/words.ts'
 import { ruleText, selectorText } from './alert-words.ts'
 import { useFleet } from './use-fleet.ts'
 
@@ -24,7 +24,8 @@ export function RulesSection() {
     <ListSection
       api="/api/alert-rules"
       path=""
-      noun="rules"
+      noun={t('rules')}
+      counted={count => tn(count, '{count} rule.', '{count} rules.')}
       pageArgument="after"
       itemsOf={(page: RulePage) => page.rules}
       keyOf={rule => rule.id}
@@ -50,7 +51,7 @@ function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quanti
   const facts = [
     ruleText(rule, quantities),
     selectorText(selector),
-    channels.length === 0 ? 'no notifications' : countOf(channels.length, 'channel'),
+    channels.length === 0 ? 'no notifications' : tn(channels.length, '{count} channel', '{count} channels'),
     enabled ? undefined : 'off',
   ]
   const enable = () =>

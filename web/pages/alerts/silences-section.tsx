@@ -9,6 +9,7 @@ import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t, tn } from '../../words/words.ts'
 import { selectorText, weeklyText } from './alert-words.ts'
 import { listIn } from './read-rule.ts'
 import { SelectorFields, type SelectorForm } from './selector-fields.tsx'
@@ -23,7 +24,8 @@ export function SilencesSection() {
     <ListSection
       api="/api/silences"
       path=""
-      noun="silences"
+      noun={t('silences')}
+      counted={count => tn(count, '{count} silence.', '{count} silences.')}
       pageArgument="after"
       itemsOf={(page: SilencePage) => page.silences}
       keyOf={silence => silence.id}

@@ -7,7 +7,8 @@ import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { builtInNames, builtInQuantities, type Quantities, quantitiesOf } from '../../text/quantities.ts'
-import { createTimes, type Times } from '../../theme/times.ts'
+import { createTimes } from '../../text/times.ts'
+import type { Times } from '../../theme/times.ts'
 
 /** A metric that the first devices lack is shown by its bare name. */
 const limit = 200

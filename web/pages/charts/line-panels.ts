@@ -1,6 +1,5 @@
 /** Lines of several devices and metrics as panels: the first two units have an axis each, further units a panel each. */
 
-import { decimalText } from '../../../analytics/findings/value-words.ts'
 import type { Annotation } from '../../../auth/annotations/annotation.ts'
 import { annotationPanel, marksOf, withAnnotations } from '../../charts/annotation-marks.ts'
 import { coloursOf } from '../../charts/colours.ts'
@@ -8,6 +7,7 @@ import { breakAtGaps, joinColumns, usualGapMs, valueAt } from '../../charts/line
 import type { Panel, Readout } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { nameWithin, type Quantity, withUnit } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
 import type { ChosenLine } from './chosen-lines.ts'

@@ -1,6 +1,6 @@
 /** Differences and correlation of two devices in sentences. */
 
-import { decimalText, pointsText } from '../../../analytics/findings/value-words.ts'
+import { decimalText, pointsText } from '../../text/numbers.ts'
 import { closeness, duration, isSameWay, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'

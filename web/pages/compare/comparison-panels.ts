@@ -1,6 +1,5 @@
 /** A compared metric as two charts: both devices, and their difference with its bias and the limits of agreement. */
 
-import { decimalText } from '../../../analytics/findings/value-words.ts'
 import { breakAtGaps, joinColumns, usualGapMs } from '../../charts/line-data.ts'
 import type { Block, ChartContent, Panel, Readout } from '../../charts/panel.ts'
 import { extentOf } from '../../charts/paths.ts'
@@ -8,6 +7,7 @@ import type { TimeWindow } from '../../charts/range.ts'
 import { directionReadout } from '../../charts/readouts.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { directionText, withinTurn } from '../../text/kind-words.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { measureDifference, nameWithUnit, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
 import type { Agreement, ComparedDirection, ComparedHours, ComparedMetric, ComparePreset } from './answers.ts'

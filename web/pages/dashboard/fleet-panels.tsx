@@ -1,7 +1,6 @@
 /** Panels about the fleet: a list, a map and findings. */
 
 import { useMemo } from 'preact/hooks'
-import { countText } from '../../../analytics/findings/value-words.ts'
 import type { Fleet, FleetDevice } from '../../../query/live/fleet-shape.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -17,12 +16,13 @@ import { kindText } from '../../text/kind-words.ts'
 import { builtInQuantities, type Quantities, quantitiesOf } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
+import { countText, t } from '../../words/words.ts'
 import { mapArguments } from '../fleet/fleet-view.ts'
 import { Insights } from '../fleet/insights.tsx'
 import { failureText } from './device-panels.tsx'
 import type { PanelContext, PanelProps } from './panel-context.ts'
 
-const FleetMap = lazy('map', () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
+const FleetMap = lazy(t('map'), () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
 
 const listEveryMs = 10_000
 /** The service computes them at this interval. */

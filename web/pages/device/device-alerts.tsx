@@ -3,7 +3,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Alert } from '../../../alerts/core/alert.ts'
 import type { Rule } from '../../../alerts/core/rule.ts'
-import { countOf } from '../../../analytics/findings/value-words.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
@@ -13,6 +12,7 @@ import { isSignedIn } from '../../client/session.ts'
 import { useKept, useRefreshed, useResource } from '../../client/use-resource.ts'
 import { SeverityBadge } from '../../parts/marks.tsx'
 import { ageText } from '../../text/times.ts'
+import { tn } from '../../words/words.ts'
 import { type AlertMarks, firingOf, limitsOf } from './alert-marks.ts'
 import type { Measured } from './answers.ts'
 
@@ -42,7 +42,7 @@ export function DeviceAlerts({
       <p>
         {rules.length === 0
           ? 'No rule watches this device.'
-          : `${countOf(rules.length, 'rule')} of yours ${rules.length === 1 ? 'watches' : 'watch'} this device.`}{' '}
+          : `${tn(rules.length, '{count} rule', '{count} rules')} of yours ${rules.length === 1 ? 'watches' : 'watch'} this device.`}{' '}
         <a href={addressOf(`/alerts?${query}`)}>Its alerts</a>{' '}
         <a href={addressOf(`/alerts/rules/new?${query}`)}>New rule</a>
       </p>

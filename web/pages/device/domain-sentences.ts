@@ -1,10 +1,11 @@
 /** Figures by the purpose of a device, as sentences. */
 
-import { countOf, countText, decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { DomainFigures } from '../../../query/shapes/domain.ts'
+import { decimalText, inOneUnit } from '../../text/numbers.ts'
 import { timesText } from '../../text/phrases.ts'
 import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
+import { countText, tn } from '../../words/words.ts'
 
 /** The name of a figure and its sentence. */
 export type FigureSentence = readonly [name: string, sentence: string]
@@ -37,7 +38,7 @@ function weatherSentences(
     const amount = (value: number | null) => `${decimalText(value ?? 0, 0)}\u202fK·d`
     const at = (value: number) => measure(value, temperature)
     const heating = `heating ${amount(heating_15_5)} below ${at(15.5)} and ${amount(heating_20_15)} by VDI 3807`
-    return `In ${countOf(days, 'day')}: ${heating}, cooling ${amount(cooling_22)} above ${at(22)}.`
+    return `In ${tn(days, '{count} day', '{count} days')}: ${heating}, cooling ${amount(cooling_22)} above ${at(22)}.`
   }
   return [
     ['Pressure at sea level', sentenceOf(sea, spread)],
@@ -72,7 +73,7 @@ function coldChainSentences(figures: Totals<'cold_chain'>, of: Quantities): Figu
   const shown = of.of('temperature')
   const period = () => {
     const every = inOneUnit(3600 * (defrosts.period_hours ?? 0), true)
-    return `There ${defrosts.count === 1 ? 'was' : 'were'} ${countOf(defrosts.count ?? 0, 'defrost')}, one every ${every}.`
+    return `There ${defrosts.count === 1 ? 'was' : 'were'} ${tn(defrosts.count ?? 0, '{count} defrost', '{count} defrosts')}, one every ${every}.`
   }
   return [
     ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, shown))],
@@ -141,5 +142,5 @@ function partText(hours: number): string {
 
 /** `274 hours`, `24 minutes` */
 function totalText(hours: number): string {
-  return hours < hoursMin ? inOneUnit(3600 * hours) : countOf(Math.round(hours), 'hour')
+  return hours < hoursMin ? inOneUnit(3600 * hours) : tn(Math.round(hours), '{count} hour', '{count} hours')
 }

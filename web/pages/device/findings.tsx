@@ -20,8 +20,9 @@ import {
 } from '../../text/finding-words.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
+import { createTimes } from '../../text/times.ts'
 import { createZone, type Zone } from '../../text/zone.ts'
-import { createTimes, type Times } from '../../theme/times.ts'
+import type { Times } from '../../theme/times.ts'
 import type { Measured } from './answers.ts'
 
 interface FindingsProps {

@@ -1,9 +1,9 @@
 /** The forecast in the charts of the last 24 hours and in their table. */
 
-import { decimalText } from '../../../analytics/findings/value-words.ts'
 import type { Forecast } from '../../../query/shapes/forecast.ts'
 import type { UnusualValues } from '../../../query/shapes/unusual.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { nameWithUnit, type Quantities, type Quantity, shownValue, withUnit } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
 import { forecastOf, unusualOf } from './answers.ts'

@@ -1,12 +1,13 @@
 /** Figures of counters, directions, states and rates over a window in sentences. */
 
-import { countOf, decimalText } from '../../../analytics/findings/value-words.ts'
 import type { WindowFigures } from '../../../query/shapes/kinds.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import { compassPoints, directionText, isSwitch, stateInWords } from '../../text/kind-words.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { capitalised, duration, listed, percent } from '../../text/phrases.ts'
 import { measure, measureDifference, nameWithin, type Quantity } from '../../text/quantities.ts'
 import { hourText, localMinuteText } from '../../text/times.ts'
+import { tn } from '../../words/words.ts'
 import type { WindowOf } from './answers.ts'
 import { amountOfDay, dayAmountText, type HourAmount } from './day-amounts.ts'
 
@@ -51,7 +52,7 @@ function counterSentences(figures: WindowOf<'counter'>, quantity: Quantity, duri
     sentences.push(
       resets_total === 1
         ? `It started again once between ${from} and ${to}, after ${total}.`
-        : `It started again ${countOf(resets_total, 'time')}, the last time between ${from} and ${to}, after ${total}.`,
+        : `It started again ${tn(resets_total, '{count} time', '{count} times')}, the last time between ${from} and ${to}, after ${total}.`,
     )
   }
   return sentences
@@ -128,7 +129,7 @@ function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: 
     .slice(0, statesShown)
     .map(({ state, seconds, share }) => `${stateInWords(state, ofSwitch)} for ${duration(seconds)} (${percent(share)})`)
   const rest = longest.length - texts.length
-  const all = listed(rest > 0 ? [...texts, countOf(rest, 'other')] : texts)
+  const all = listed(rest > 0 ? [...texts, tn(rest, '{count} other', '{count} others')] : texts)
   const sentences = [`${capitalised(during)}, ${nameWithin(quantity)} was ${all}.`]
   if (unknown_seconds >= 60) sentences.push(`For ${duration(unknown_seconds)} its state is not known.`)
   // The last change may be older than the window.
@@ -139,7 +140,7 @@ function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: 
     sentences.push(
       changes === 1
         ? `It changed once, from ${from} to ${to} on ${at}.`
-        : `It changed ${countOf(changes, 'time')}, last from ${from} to ${to} on ${at}.`,
+        : `It changed ${tn(changes, '{count} time', '{count} times')}, last from ${from} to ${to} on ${at}.`,
     )
   }
   return sentences

@@ -1,9 +1,9 @@
 /** The figures of a window as tables, each kind with its own. */
 
-import { decimalText } from '../../../analytics/findings/value-words.ts'
 import type { WindowFigures } from '../../../query/shapes/kinds.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { compassPoints, directionText, isSwitch, stateWord } from '../../text/kind-words.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownValue, valueText, withUnit } from '../../text/quantities.ts'
 import { localMinuteText } from '../../text/times.ts'

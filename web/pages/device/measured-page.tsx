@@ -20,7 +20,7 @@ import {
   quantitiesOf,
   withNumbered,
 } from '../../text/quantities.ts'
-import { createTimes } from '../../theme/times.ts'
+import { createTimes } from '../../text/times.ts'
 import { Analyses, useAnalysed } from './analyses.tsx'
 import type { Detail, Latest, Measured } from './answers.ts'
 import { Completeness } from './completeness.tsx'

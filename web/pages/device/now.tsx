@@ -1,11 +1,11 @@
 /** The last value of each metric, large, with its age. */
 
-import { countOf } from '../../../analytics/findings/value-words.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { DirectionArrow } from '../../parts/marks.tsx'
 import { compassPoint, degreesText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { ageText, spanText } from '../../text/times.ts'
+import { tn } from '../../words/words.ts'
 import type { LastValues } from './answers.ts'
 import { dayAmountText } from './day-amounts.ts'
 import { type NowNote, stateSpanMs, usualText } from './now-notes.ts'
@@ -34,7 +34,7 @@ export function Now(props: NowProps) {
       <Values {...props} entries={all.filter(([metric]) => names.has(metric))} />
       {others.length === 0 ? null : (
         <details class="more-values">
-          <summary>{countOf(others.length, 'more value')}</summary>
+          <summary>{tn(others.length, '{count} more value', '{count} more values')}</summary>
           <Values {...props} entries={others} />
         </details>
       )}

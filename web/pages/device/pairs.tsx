@@ -1,12 +1,12 @@
 /** Correlations: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
 
-import { decimalText } from '../../../analytics/findings/value-words.ts'
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { Folded } from '../../parts/folded.tsx'
+import { decimalText } from '../../text/numbers.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
 import { seasonalityOf } from './answers.ts'
 import { dayPairsSentence, noLinkSentence, pairSentence, relatedPairs, shownPairs } from './pair-sentences.ts'

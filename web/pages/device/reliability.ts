@@ -1,9 +1,10 @@
 /** Reliability of a device in sentences, and its days as a calendar. */
 
-import { countOf, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
+import { inOneUnit } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { dayMs } from '../../text/zone.ts'
+import { tn } from '../../words/words.ts'
 
 type Cadence = Pick<Stats['freshness'], 'cadence' | 'expected_interval_seconds'>
 type ReliabilityWindow = Pick<
@@ -41,7 +42,7 @@ function gapSentence({ gap_count, longest_gap_seconds }: ReliabilityWindow): str
   if (gap_count === 0) return 'There was no gap.'
   const longest = duration(longest_gap_seconds)
   if (gap_count === 1) return `There was one gap, of ${longest}.`
-  return `There were ${countOf(gap_count, 'gap')}, the longest of ${longest}.`
+  return `There were ${tn(gap_count, '{count} gap', '{count} gaps')}, the longest of ${longest}.`
 }
 
 interface CalendarDay {

@@ -1,10 +1,10 @@
 /** Charts of a metric's usual day, autocorrelation and cycles. */
 
-import { decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import { extentOf, linearScale, type Spot } from '../../charts/paths.ts'
 import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
+import { decimalText, inOneUnit } from '../../text/numbers.ts'
 import { measure, type Quantity } from '../../text/quantities.ts'
 import { hourText } from '../../text/times.ts'
 import { hourTicks } from './past-tables.ts'

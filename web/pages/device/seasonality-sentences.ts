@@ -1,9 +1,9 @@
 /** Cycles, autocorrelation and trend of a metric in sentences for readers without statistics. */
 
-import { countOf, countText, decimalText, inOneUnit } from '../../../analytics/findings/value-words.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
+import { decimalText, inOneUnit } from '../../text/numbers.ts'
 import { intervalTexts, listed, percent, twoDigits } from '../../text/phrases.ts'
 import {
   differenceText,
@@ -15,6 +15,7 @@ import {
 } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
 import { hourText } from '../../text/times.ts'
+import { countText, tn } from '../../words/words.ts'
 import type { AnalysesWords } from './analyses-range.ts'
 import { seasonalityOf } from './answers.ts'
 
@@ -48,7 +49,7 @@ function historySentence({ reliability: { windows, days } }: Stats): string {
   if (windows['24h'].truncated) return 'There is less than a day of readings.'
   // The first and the last of them are not whole.
   const count = Math.max(1, days.filter(({ state }) => state !== null).length - 1)
-  return `There ${count === 1 ? 'is' : 'are'} ${countOf(count, 'day')} of readings.`
+  return `There ${count === 1 ? 'is' : 'are'} ${tn(count, '{count} day', '{count} days')} of readings.`
 }
 
 /** A statement about the whole metric appears once, such as missing data or mere noise. */

@@ -1,7 +1,6 @@
 /** Facts that may explain a device's silence: last contact, rejected readings, failed sign-ins, battery, neighbours. */
 
 import type { ComponentChildren } from 'preact'
-import { countText } from '../../../analytics/findings/value-words.ts'
 import type { Attempt, DeviceContact } from '../../../api/read/shapes.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
@@ -14,6 +13,7 @@ import { type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import { wayNames } from '../../text/ways-in.ts'
 import type { Times } from '../../theme/times.ts'
+import { countText } from '../../words/words.ts'
 import type { LastValues } from './answers.ts'
 
 const everyMinute = { everyMs: 60_000 }

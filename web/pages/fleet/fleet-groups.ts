@@ -1,8 +1,8 @@
 /** Groups of the list by the tags of one key, with the numbers in their headings. */
 
 import type { FiringGroups } from '../../../alerts/core/alert.ts'
-import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { FleetDevice, FleetGroups } from '../../../query/live/fleet-shape.ts'
+import { countText, tn } from '../../words/words.ts'
 import { type Counts, totalOf } from './fleet-devices.ts'
 
 /** The service's counts; alerts only with a session. */
@@ -78,7 +78,7 @@ export function groupText({ counts, firing, rows }: DeviceGroup, isComplete: boo
   const shown = isComplete && rows.length < total ? `${countText(rows.length)} of ` : ''
   const silent = counts.silent === 0 ? [] : [`${countText(counts.silent)} silent`]
   const alerts = firing === undefined || firing === 0 ? [] : [`${countText(firing)} with alerts`]
-  return [`${shown}${countOf(total, 'device')}`, ...silent, ...alerts].join(' · ')
+  return [`${shown}${tn(total, '{count} device', '{count} devices')}`, ...silent, ...alerts].join(' · ')
 }
 
 /** Keys of the devices' tags and the chosen key. */

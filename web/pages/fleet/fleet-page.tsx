@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { Fleet as FleetAnswer, FleetDevice } from '../../../query/live/fleet-shape.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
@@ -17,8 +16,9 @@ import type { SelectionBarProps } from '../../parts/selection-bar.tsx'
 import { useSelection } from '../../parts/use-selection.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
+import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import { createTimes, type Times } from '../../theme/times.ts'
+import type { Times } from '../../theme/times.ts'
 import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-columns.ts'
 import { numberedStates, totalOf } from './fleet-devices.ts'
 import { groupKeys } from './fleet-groups.ts'
@@ -39,11 +39,12 @@ import { ChosenTags, GroupFilter, SelectButton, ShowFilter, StateFilter, TagFilt
 import './fleet.css'
 import './fleet-table.css'
 import './narrow-rows.css'
+import { countText, t, tn } from '../../words/words.ts'
 
-const SelectionBar = lazy<SelectionBarProps>('selection', () =>
+const SelectionBar = lazy<SelectionBarProps>(t('selection'), () =>
   import('../../parts/selection-bar.tsx').then(module => module.SelectionBar),
 )
-const FleetMap = lazy('map', () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
+const FleetMap = lazy(t('map'), () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
 /** The service computes them at this interval. */
 const insightsEveryMs = 600_000
 
@@ -215,8 +216,11 @@ function byTitle(metrics: Descriptions): string[] {
 }
 
 function summaryOf(shown: number, total: number, { devices, isComplete }: Fleet): string {
-  if (!isComplete.value) return `${countText(devices.value.length)} of ${countOf(total, 'device')} loaded.`
-  return shown === total ? `${countOf(total, 'device')}.` : `${countText(shown)} of ${countOf(total, 'device')}.`
+  if (!isComplete.value)
+    return `${countText(devices.value.length)} of ${tn(total, '{count} device', '{count} devices')} loaded.`
+  return shown === total
+    ? `${tn(total, '{count} device', '{count} devices')}.`
+    : `${countText(shown)} of ${tn(total, '{count} device', '{count} devices')}.`
 }
 
 /** The age of the list. Events may arrive while the service cannot read. */

@@ -1,7 +1,6 @@
 /** The fleet's findings in one line each, worst first, with folded lists of the rest, of batteries and of outliers. */
 
 import { useId, useState } from 'preact/hooks'
-import { countOf, countText } from '../../../analytics/findings/value-words.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
@@ -18,6 +17,7 @@ import {
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { countText, tn } from '../../words/words.ts'
 
 const entriesShort = 3
 /** The same width as in `fleet.css`. */
@@ -108,11 +108,13 @@ function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) 
       </h2>
       <ul>{lines.slice(0, entriesShort)}</ul>
       <details>
-        <summary>{folded > 0 ? countOf(folded, 'more finding') : 'About findings'}</summary>
+        <summary>{folded > 0 ? tn(folded, '{count} more finding', '{count} more findings') : 'About findings'}</summary>
         <ul>{lines.slice(entriesShort)}</ul>
         <p class="note">
           {others > 0 ? `And ${countText(others)} more. ` : ''}
-          {gauges_left_out > 0 ? `Not of ${countOf(gauges_left_out, 'more gauge')}: they are too many. ` : ''}
+          {gauges_left_out > 0
+            ? `Not of ${tn(gauges_left_out, '{count} more gauge', '{count} more gauges')}: they are too many. `
+            : ''}
           <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
         </p>
       </details>

@@ -1,7 +1,6 @@
 /** Notices above the list: changes since the last visit, two common rules for a fleet without any, and the way to a first device. */
 
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { countOf } from '../../../analytics/findings/value-words.ts'
 import { addressOf } from '../../client/address.ts'
 import { browserStorage, readItem, writeItem } from '../../client/browser-storage.ts'
 import { serverNowMs } from '../../client/clock.ts'
@@ -12,6 +11,7 @@ import { useResource } from '../../client/use-resource.ts'
 import { Banner } from '../../parts/loading.tsx'
 import { navigationFor } from '../../theme/frame.ts'
 import type { Times } from '../../theme/times.ts'
+import { tn, words } from '../../words/words.ts'
 import { presets } from '../alerts/rule-form.ts'
 import type { Fleet } from './fleet-list.ts'
 import { firstReading } from './fleet-view.ts'
@@ -53,7 +53,7 @@ function Group({ names, text }: { names: readonly string[]; text: (devices: stri
   const more = names.length - namesShown
   return (
     <>
-      {text(countOf(names.length, 'device'))} (
+      {text(tn(names.length, '{count} device', '{count} devices'))} (
       {names.slice(0, namesShown).map((name, index) => (
         <span key={name}>
           {index === 0 ? '' : ', '}
@@ -93,7 +93,7 @@ export function FirstRules() {
 }
 
 export function EmptyFleet() {
-  const mayAdd = navigationFor(visitor.value).some(({ page }) => page === 'admin')
+  const mayAdd = navigationFor(visitor.value, words).some(({ page }) => page === 'admin')
   return (
     <section class="card" aria-labelledby="empty-title">
       <h2 id="empty-title">No device yet</h2>

@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { countText } from '../../../analytics/findings/value-words.ts'
 import type { FleetDevice } from '../../../query/live/fleet-shape.ts'
 import { useIsAdministrator } from '../../client/session.ts'
 import { StateBadge } from '../../parts/marks.tsx'
 import { type DeviceState, deviceStates } from '../../text/kind-words.ts'
 import type { Quantities } from '../../text/quantities.ts'
+import { countText } from '../../words/words.ts'
 import type { FleetColumns } from './fleet-columns.ts'
 import type { Counts } from './fleet-devices.ts'
 import { customOf, type FleetView, offeredKeys, offeredTags, type SortKey, tagsMax } from './fleet-view.ts'

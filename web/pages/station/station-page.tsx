@@ -1,6 +1,5 @@
 /** One air-quality station: the page of a device, of its points. */
 
-import { countOf } from '../../../analytics/findings/value-words.ts'
 import './station.css'
 import { useMemo } from 'preact/hooks'
 import type { PublicStation } from '../../../api/read/stations/station-shape.ts'
@@ -15,6 +14,7 @@ import { StateBadge } from '../../parts/marks.tsx'
 import { Definitions } from '../../parts/record.tsx'
 import { listed } from '../../text/phrases.ts'
 import type { Quantities } from '../../text/quantities.ts'
+import { tn } from '../../words/words.ts'
 import { type Measured, measuredStation } from '../device/answers.ts'
 import { MeasuredPage } from '../device/measured-page.tsx'
 import { readingPresets } from '../device/readings.tsx'
@@ -76,7 +76,9 @@ function LeftOut({ units, quantities }: { units: StationUnits | undefined; quant
 /** Empty where all are shown. */
 function leftOutSentences({ units }: StationUnits, quantities: Quantities): string[] {
   const parts = Object.entries(units).flatMap(([parameter, { unit, left_out }]) => {
-    const points = Object.entries(left_out).map(([other, count]) => `${countOf(count, 'point')} in ${signOf(other)}`)
+    const points = Object.entries(left_out).map(
+      ([other, count]) => `${tn(count, '{count} point', '{count} points')} in ${signOf(other)}`,
+    )
     if (points.length === 0) return []
     return [`${quantities.of(parameter).name}: ${listed(points)}, while ${signOf(unit)} is shown.`]
   })

@@ -1,7 +1,13 @@
 /** Renders the page of an account. */
 
 import type { Account } from '../../../../auth/accounts/account.ts'
-import { pressureUnits, speedUnits, temperatureUnits } from '../../../../auth/accounts/preference-values.ts'
+import {
+  languageNames,
+  languages,
+  pressureUnits,
+  speedUnits,
+  temperatureUnits,
+} from '../../../../auth/accounts/preference-values.ts'
 import { readScopeOfAccount } from '../../../../auth/policy.ts'
 import { signOf } from '../../../../store/metrics/units.ts'
 import { type Html, html } from '../../../http/html.ts'
@@ -150,6 +156,12 @@ interface Choice {
 const unitsOf = (codes: readonly string[]) => codes.map(value => ({ value, text: signOf(value) }))
 const usualUnit = 'As measured'
 const choices: readonly Choice[] = [
+  {
+    name: 'language',
+    label: 'Language',
+    usual: 'As in the browser',
+    options: languages.map(value => ({ value, text: languageNames[value] })),
+  },
   { name: 'temperature_unit', label: 'Temperature', usual: usualUnit, options: unitsOf(temperatureUnits) },
   { name: 'pressure_unit', label: 'Air pressure', usual: usualUnit, options: unitsOf(pressureUnits) },
   { name: 'speed_unit', label: 'Wind and other speeds', usual: usualUnit, options: unitsOf(speedUnits) },

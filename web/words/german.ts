@@ -1,0 +1,7 @@
+/** The German words of the pages. The pages that the service renders have theirs in `german/service.ts`. */
+
+import type { Catalogue } from '../../analytics/findings/words.ts'
+import { common } from './german/common.ts'
+import { metrics } from './german/metrics.ts'
+
+export const german: Catalogue = { ...common, ...metrics }
