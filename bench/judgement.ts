@@ -25,7 +25,7 @@ import { bridgedHours } from '../analytics/time/fill-gaps.ts'
 import { binMeans, frameOf } from '../analytics/time/grid.ts'
 import { createLocalTime } from '../analytics/time/local-time.ts'
 import { unusualOf } from '../analytics/unusual/unusual.ts'
-import { localHoursOf } from '../query/hours/gauge-hours.ts'
+import { localHoursOf } from '../query/analyses/gauge-hours.ts'
 import { anomalyScore, changeScore, forecastScore, meanOf, normalisedScore, type Window } from './judgement-scores.ts'
 import { printResult, round } from './measure.ts'
 

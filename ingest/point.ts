@@ -2,8 +2,8 @@
 
 import { catalogueEntry } from '../store/metrics/catalogue.ts'
 import { pointUnits } from '../store/tables.ts'
+import { ReadTime, readTimeText } from '../store/time-text.ts'
 import type { Fields } from './field-names.ts'
-import { ReadTime, readTimeText } from './formats/time-text.ts'
 
 type Unit = (typeof pointUnits)[number]
 

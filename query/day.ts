@@ -8,10 +8,9 @@ import type { QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import type { Replicas } from './replicas.ts'
 import type { RunQuery } from './run-query.ts'
-import type { LightQueries } from './task.ts'
 
 export interface DayOptions {
-  readonly runQuery: RunQuery<LightQueries>
+  readonly runQuery: RunQuery
   readonly serve: Serve
   readonly local: LocalTime
   readonly now: () => number

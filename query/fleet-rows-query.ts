@@ -3,8 +3,8 @@
 import { unpackRows } from './answers/fleet-rows.ts'
 import type { AvailabilityLog } from './availability-log.ts'
 import type { Pool } from './pool.ts'
+import type { FleetQueries, Queries } from './queries.ts'
 import { type Replicas, runOnReplica } from './replicas.ts'
-import type { FleetQueries, LightQueries } from './task.ts'
 
 type FleetRows = { readonly ok: true; readonly rows: Float64Array } | { readonly ok: false; readonly code: string }
 
@@ -15,7 +15,7 @@ export type AskFleetRows = <Name extends keyof FleetQueries>(
 ) => Promise<FleetRows>
 
 interface FleetRowsOptions {
-  readonly pool: Pool<LightQueries>
+  readonly pool: Pool<Queries>
   readonly replicas: Replicas
   readonly logAvailability: AvailabilityLog
 }
@@ -25,7 +25,7 @@ export function createFleetRows({ pool, replicas, logAvailability }: FleetRowsOp
     const result = await runOnReplica(
       { pool, replicas },
       name,
-      hourSources => ({ ...query, hourSources }) as unknown as LightQueries[typeof name],
+      hourSources => ({ ...query, hourSources }) as unknown as Queries[typeof name],
       signal,
     )
     logAvailability(result)

@@ -12,10 +12,9 @@ import type { QueryLimits } from './limits.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { Replicas } from './replicas.ts'
 import type { RunQuery } from './run-query.ts'
-import type { AnalysisQueries } from './task.ts'
 
 export interface InsightsOptions {
-  readonly runAnalysis: RunQuery<AnalysisQueries>
+  readonly runAnalysis: RunQuery
   readonly serve: Serve
   readonly setKey: (devices: readonly InsightsDevice[]) => string
   readonly replicas: Replicas

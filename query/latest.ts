@@ -7,11 +7,11 @@ import type { Answer } from './cache/body.ts'
 import type { Serve } from './cache/response-cache.ts'
 import { encodeFleet, namedInSqlMax, type QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
+import type { LatestQuery } from './queries.ts'
 import type { RunQuery } from './run-query.ts'
-import type { LatestQuery, LightQueries } from './task.ts'
 
 export interface LatestOptions {
-  readonly runQuery: RunQuery<LightQueries>
+  readonly runQuery: RunQuery
   readonly serve: Serve
   readonly fleetText: (devices: readonly QueryDevice[]) => string
   readonly setKey: (devices: readonly QueryDevice[]) => string

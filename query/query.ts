@@ -2,12 +2,11 @@
 
 import type { Log } from '../store/log.ts'
 import { threadLimits } from '../store/thread-limits.ts'
-import type { Analyses } from './analyses.ts'
+import { type Analyses, createAnalyses } from './analyses/create-analyses.ts'
 import { createAvailabilityLog } from './availability-log.ts'
 import type { Answer, Body, Coding } from './cache/body.ts'
 import { type CacheStatus, createBodyCache } from './cache/body-cache.ts'
 import { createResponseCache } from './cache/response-cache.ts'
-import { createAnalyses } from './create-analyses.ts'
 import { createDay } from './day.ts'
 import { createFleetText, createSetKey, encodeFleet, type QueryDevice } from './fleet.ts'
 import { type AskFleetRows, createFleetRows } from './fleet-rows-query.ts'
@@ -17,10 +16,10 @@ import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createLocalTimes } from './local-times.ts'
 import { createPool } from './pool.ts'
+import type { Queries } from './queries.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { Replicas } from './replicas.ts'
 import { createRunQuery } from './run-query.ts'
-import type { AnalysisQueries, LightQueries } from './task.ts'
 
 export interface QueryOptions {
   readonly replicas: Replicas
@@ -72,8 +71,7 @@ export function createQuery({ replicas, timeZone, now, revision, log, ...options
   const latest = createLatest({ runQuery, serve, fleetText, setKey, limits })
   const day = createDay({ runQuery, serve, local, now, revision, replicas, limits })
   const analyses = createAnalyses({
-    runQuery,
-    runAnalysis,
+    pools: { light: runQuery, long: runAnalysis },
     serve,
     now,
     revision,
@@ -106,19 +104,22 @@ function createPools(replicas: Replicas['addresses'], timeZone: string, limits: 
     statementTimeoutMs: limits.timeoutMs,
     bodyBytesMax: limits.latestBytesMax,
   }
-  const { queueMax } = limits
-  const shared = { queueMax, deadlineMs: limits.timeoutMs, log }
-  const light = createPool<LightQueries>({
+  const shared = {
+    worker: new URL('./query-worker.ts', import.meta.url),
+    queueMax: limits.queueMax,
+    deadlineMs: limits.timeoutMs,
+    log,
+  }
+  const light = createPool<Queries>({
     ...shared,
-    worker: new URL('./light-worker.ts', import.meta.url),
     settings: { ...settings, rowsMax: limits.lightRowsMax },
     threadsMax: limits.threadsMax,
     resourceLimits: threadLimits.lightQueries,
   })
-  const analysis = createPool<AnalysisQueries>({
+  const analysis = createPool<Queries>({
     ...shared,
-    worker: new URL('./analysis-worker.ts', import.meta.url),
-    settings: { ...settings, rowsMax: limits.analysisRowsMax },
+    // Light queries do not wait for the long ones.
+    settings: { ...settings, rowsMax: limits.analysisRowsMax, isIdle: true },
     threadsMax: limits.analysisThreadsMax,
     resourceLimits: threadLimits.analyses,
   })

@@ -9,13 +9,14 @@ import { bodyOf } from './cache/body.ts'
 import type { Built } from './cache/response-cache.ts'
 import { type DynamicPart, dynamicBodyOf } from './cache/response-template.ts'
 import type { LocalTimes } from './local-times.ts'
-import type { Pool, QueriesOf } from './pool.ts'
+import type { Pool } from './pool.ts'
+import type { Queries } from './queries.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import { type Replicas, runOnReplica } from './replicas.ts'
 import { liveText, type StatsLive } from './stats/live.ts'
 import type { Encoded } from './task.ts'
 
-export type RunQuery<Queries extends QueriesOf<Queries>> = <Name extends keyof Queries & string>(
+export type RunQuery = <Name extends keyof Queries & string>(
   name: Name,
   /** Gets the sources of hours of the chosen replica. */
   queryOf: (sources: HourSources) => Queries[Name],
@@ -24,16 +25,14 @@ export type RunQuery<Queries extends QueriesOf<Queries>> = <Name extends keyof Q
   sinceMs?: number,
 ) => Promise<Built>
 
-export interface RunQueryOptions<Queries extends QueriesOf<Queries>> {
+export interface RunQueryOptions {
   readonly pool: Pool<Queries>
   readonly logAvailability: AvailabilityLog
   readonly localTimes: LocalTimes
   readonly replicas: Replicas
 }
 
-export function createRunQuery<Queries extends QueriesOf<Queries>>(
-  options: RunQueryOptions<Queries>,
-): RunQuery<Queries> {
+export function createRunQuery(options: RunQueryOptions): RunQuery {
   const { pool, logAvailability, localTimes, replicas } = options
 
   function cacheableBody(encoded: Encoded) {

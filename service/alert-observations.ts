@@ -7,7 +7,7 @@ import { type AnalysedMetrics, customMetrics } from '../api/read/custom-metrics.
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/state/watch.ts'
-import type { Analyses } from '../query/analyses.ts'
+import type { Analyses } from '../query/analyses/create-analyses.ts'
 import type { Insights as FleetInsights } from '../query/insights.ts'
 import { Insights } from '../query/shapes/insights.ts'
 import { UnusualValues } from '../query/shapes/unusual.ts'

@@ -1,6 +1,4 @@
-/** Declares parameters of several families and bounds the number of arguments. */
-
-import { z } from 'zod'
+/** Reads the parameter `devices` and bounds the number of arguments. */
 
 /** Django's default for fields of a request (DATA_UPLOAD_MAX_NUMBER_FIELDS). */
 export const argumentsMax = 1_000
@@ -35,14 +33,3 @@ export function readDevices<T extends { name: string }>(
   }
   return { ok: true, devices: [...found].sort((a, b) => (a.name < b.name ? -1 : 1)) }
 }
-
-// Forms of times for the contract. ingest/formats/time-text.ts parses them.
-const date = z.regexes.date.source.slice(1, -1).replaceAll('\\d', '[0-9]')
-const clock = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,9})?)?'
-const zone = '(?:[Zz]|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)'
-
-/** A date alone, or a time with or without a zone. */
-export const timeTextForm = `^${date}(?:[Tt ]${clock}${zone}?)?$`
-
-/** A time with a zone, or milliseconds. */
-export const momentForm = `^(?:[0-9]{1,13}|${date}[Tt ]${clock}${zone})$`

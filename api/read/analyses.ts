@@ -2,15 +2,15 @@
 
 import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
 import type { Device } from '../../auth/devices/device.ts'
+import { CompareParameters } from '../../query/analyses/compare.ts'
+import { msOf } from '../../query/analyses/parameters.ts'
 import { airMetrics } from '../../query/answers/units.ts'
 import type { Query } from '../../query/query.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { type AnalysesQuery, analysesOfOne, analysisOf } from './analysis-operations.ts'
-import { CompareParameters } from './analysis-parameters.ts'
 import { type AnalysedMetrics, absentMetric, comparedMetrics, customMetrics } from './custom-metrics.ts'
-import { msOf } from './parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { DevicePath, readGroup } from './read-operation.ts'
 import { deviceInPath, devicesInQuery } from './read-subjects.ts'
@@ -36,7 +36,7 @@ export function analysesGroup(
     ...ofDevices,
     subject: deviceInPath('device'),
     pathOf: analysis => `/${analysis}/:device`,
-    nameOf: what => `read_${what}`,
+    nameOf: title => `read_${title}`,
     noun: 'device',
     device: device => device,
     rejected: device => rejectedOf?.(device),

@@ -2,28 +2,13 @@
 
 import { customMetricsOf, type MetricDevice } from '../../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
+import type { ComparedCustom } from '../../query/analyses/compare.ts'
 import type { CustomMetric, PairedSpeed, ValuesPlace } from '../../query/custom-metric.ts'
-import type { ComparedCustom } from '../../query/task.ts'
 import { calmSpeed, speedOfDirection } from '../../store/metrics/compass.ts'
-import { descriptionOf, type Metric, metricsPerDeviceMax } from '../../store/metrics/metric.ts'
-import { isMetricName } from '../../store/metrics/metric-name.ts'
+import { descriptionOf, type Metric } from '../../store/metrics/metric.ts'
 import { metrics as columns } from '../../store/tables.ts'
-import { parameter, published } from './parameters.ts'
 
 export type AnalysedMetrics = Pick<Metrics, 'get' | 'series' | 'metricsOf'>
-
-/** The custom metrics of a device and the five built-in ones. */
-const namesMax = metricsPerDeviceMax + columns.length
-const invalid = `metrics must be at most ${namesMax} names of metrics, with commas between them`
-const namesForm = `^[a-z][a-z0-9_]{0,47}(?:,[a-z][a-z0-9_]{0,47}){0,${namesMax - 1}}$`
-
-/** Undefined selects all metrics of the device. */
-export const MetricNames = parameter(invalid)
-  .max(namesMax * 49, invalid)
-  .transform(text => [...new Set(text.split(','))])
-  .refine(names => names.length <= namesMax && names.every(isMetricName), invalid)
-  .optional()
-  .meta(published({ type: 'string', pattern: namesForm }))
 
 /** First name that the devices neither have nor list, besides the five built-in ones. Undefined if all are known. */
 export function absentMetric(

@@ -2,9 +2,9 @@
 
 import Negotiator from 'negotiator'
 import { z } from 'zod'
-import { readZonedTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
+import { daysMax, dayUs, readMoment } from '../../query/analyses/parameters.ts'
 import type { Layout } from '../../query/export/export-queries.ts'
-import { momentForm } from '../http/parameters.ts'
+import { momentForm } from '../../store/time-text.ts'
 
 export interface ReadingsParameters {
   /** Microseconds; `toUs` is exclusive. */
@@ -39,9 +39,6 @@ const formatsByMediaType = new Map([
 
 const rangeFormats = Object.keys(formats)
 
-const dayUs = 86_400_000_000
-/** One leap year. */
-const daysMax = 366
 const [stepMin, stepMax] = [60, 86_400]
 
 const moment = (description: string) =>
@@ -86,31 +83,6 @@ export function readReadingsParameters(
   const asked = format === undefined ? acceptedFormat(accept) : readFormat(format)
   if (asked === undefined) return { ok: false, status: `format must be one of ${rangeFormats.join(', ')}` }
   return { ok: true, asked: { fromUs, toUs, stepUs, format: asked } }
-}
-
-export const momentInvalid = 'must be ISO 8601 with a zone, or epoch milliseconds'
-
-/** No reading is earlier than 2000, so smaller numbers are later times in another unit. */
-const [since2000, until2200] = [Date.UTC(2000, 0), timeUsMax / 1000]
-const otherUnits = [
-  ['seconds', 1000],
-  ['microseconds', 1e-3],
-  ['nanoseconds', 1e-6],
-] as const
-
-/** Epoch microseconds, or an error text. */
-export function readMoment(text: unknown): number | string {
-  if (typeof text !== 'string') return momentInvalid
-  if (/^\d{1,19}$/.test(text)) {
-    const count = Number(text)
-    const unit = otherUnits.find(([, ms]) => count * ms >= since2000 && count * ms < until2200)
-    if (unit !== undefined) return `looks like ${unit[0]}; send milliseconds`
-    return count > timeUsMax / 1000 ? momentInvalid : count * 1000
-  }
-  // A plus sign without percent-encoding arrives as a space.
-  const isoText = text.charAt(10).toUpperCase() === 'T' ? text.replace(' ', '+') : text
-  const timeUs = readZonedTimeText(isoText)
-  return timeUs === undefined || timeUs < 0 || timeUs > timeUsMax ? momentInvalid : timeUs
 }
 
 function readStep(text: unknown): number | undefined | 'invalid' {

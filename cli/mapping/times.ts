@@ -1,13 +1,7 @@
 /** Times of foreign files: with or without a zone, as dates in several orders, and as counts since 1970. */
 
 import { ZoneOffsets } from '../../analytics/time/local-time.ts'
-import {
-  daysInMonth,
-  daysSinceEpoch,
-  plainTimeText,
-  readZonedTimeText,
-  zoneAtEndOf,
-} from '../../ingest/formats/time-text.ts'
+import { daysInMonth, daysSinceEpoch, plainTimeText, readZonedTimeText, zoneAtEndOf } from '../../store/time-text.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 
 /** `auto` knows ISO 8601, dates that begin with the year, and counts by their digits. */

@@ -7,6 +7,7 @@ import { parse } from 'csv-parse/sync'
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../store/metrics/compass.ts'
 import { metricNameOf, timeFieldOf } from '../../store/metrics/metric-name.ts'
+import { plainTimeText, ReadTime, readIsoTime, readZonedTimeText } from '../../store/time-text.ts'
 import type { Fields } from '../field-names.ts'
 import { earliestTimeMs } from '../reading.ts'
 import type { KnownNames } from './known-names.ts'
@@ -14,7 +15,6 @@ import type { LineReader } from './lines.ts'
 import { TextCache } from './name-index.ts'
 import { type DecimalMark, readMarkedNumber, readNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
-import { plainTimeText, ReadTime, readIsoTime, readZonedTimeText } from './time-text.ts'
 
 /** The field of each column, in the order of the file. Undefined for a skipped column. */
 type CsvColumns = readonly (string | undefined)[]

@@ -4,6 +4,7 @@
  * else and takes almost twice as long for a line.
  */
 
+import { ReadTime, readIsoTime } from '../../store/time-text.ts'
 import type { Fields } from '../field-names.ts'
 import { earliestTimeMs } from '../reading.ts'
 import type { KnownNames } from './known-names.ts'
@@ -11,7 +12,6 @@ import type { LineReader } from './lines.ts'
 import { TextCache } from './name-index.ts'
 import { exactDigits, powersOfTen } from './number.ts'
 import type { Column } from './row-kind.ts'
-import { ReadTime, readIsoTime } from './time-text.ts'
 
 /** `names`: the known names, for rows with one text column that holds their name. */
 export function createNdjsonReader(columns: readonly Column[], names?: KnownNames): LineReader {

@@ -3,9 +3,9 @@
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { readingsTable } from '../../store/tables.ts'
+import type { DayQuery } from '../queries.ts'
 import { QueryFailed } from '../query-failed.ts'
 import { ReadingsColumns } from '../questdb/readings-columns.ts'
-import type { DayQuery } from '../task.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { createPointHeads, pointBytesMin, writeSeries } from './point-text.ts'
 

@@ -6,10 +6,10 @@
 import { arrivalsOf, countBetween } from '../../analytics/reliability/coverage.ts'
 import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
+import { deviceCadence } from '../analyses/device-cadence.ts'
+import type { Queries } from '../queries.ts'
 import type { ReplicaReads } from '../replica-reads.ts'
 import type { HourlySeries } from '../series.ts'
-import type { LightQueries } from '../task.ts'
-import { deviceCadence } from './device-cadence.ts'
 import { cadenceKinds, deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { type AirMetric, airMetrics } from './units.ts'
 
@@ -17,7 +17,7 @@ interface Context extends Pick<ReplicaReads, 'connection' | 'source'> {
   readonly signal: AbortSignal
 }
 
-type FleetDevicesQuery = LightQueries['fleetDevices']
+type FleetDevicesQuery = Queries['fleetDevices']
 type Device = FleetDevicesQuery['devices'][number]
 
 const dayUs = 86_400_000_000

@@ -7,11 +7,11 @@ import type { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import { expiredSeriesHoursTable, type Metric } from '../../store/tables.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
+import type { InsightsQuery } from '../queries.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
-import type { InsightsQuery } from '../task.ts'
 import { MeansTable } from './means-table.ts'
 
 export interface FleetReadsContext {

@@ -2,9 +2,9 @@
 
 import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
+import type { FleetQueries } from '../queries.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
-import type { FleetQueries } from '../task.ts'
 import { customRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { airMetrics } from './units.ts'
 

@@ -1,6 +1,7 @@
 /** Series points as JSON text: `{"d":"2026-01-01 00:00","v":21.5}`. */
 
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import type { HourlyColumns } from '../series.ts'
 import type { ByteWriter } from './byte-writer.ts'
 
 /** The shortest point there is, one digit long. The comma between two points is not counted. */
@@ -115,4 +116,17 @@ export function pointsText(
     }
   }
   return `${parts.join('')}${text}]`
+}
+
+/** `members` of each hour come first, each followed by a comma. */
+export function hoursText(style: PointStyle, startsMs: Float64Array, columns: HourlyColumns, members = ''): string {
+  const { mean, min, max, count } = columns
+  const points: string[] = []
+  for (let row = 0; row < count.length; row++) {
+    if (count[row] === 0) continue
+    const startMs = startsMs[row] as number
+    const aggregates = `"mean":${mean[row]},"min":${min[row]},"max":${max[row]},"count":${count[row]}`
+    points.push(pointStart(style, startMs) + members + aggregates + pointEnd(style, startMs))
+  }
+  return `[${points.join(',')}]`
 }

@@ -9,9 +9,9 @@ import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { type Metric, metrics, readingsTable } from '../../store/tables.ts'
 import type { DeviceFinding } from '../findings/fleet-findings.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
+import type { InsightsQuery } from '../queries.ts'
 import { quoted, whole } from '../questdb/sql-literals.ts'
 import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
-import type { InsightsQuery } from '../task.ts'
 import type { FleetReadsContext } from './fleet-reads.ts'
 
 const stretchMs = 86_400_000 / quartersPerDay

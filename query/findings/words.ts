@@ -1,5 +1,7 @@
 /** The texts of findings as the service writes them: in stored units, and in its time zone. */
 
+import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
+import type { Profile } from '../../analytics/domain/profile.ts'
 import type { FindingWords } from '../../analytics/findings/finding-text.ts'
 import { builtInMetrics, decimalText, inOneUnit, nameWithin, pointsText } from '../../analytics/findings/value-words.ts'
 import { english } from '../../analytics/findings/words.ts'
@@ -55,4 +57,13 @@ function dateText(local: Pick<LocalTime, 'text'>, timeMs: number): string {
     .slice(0, 10)
     .split('-')
   return `${Number(day)} ${months[Number(month) - 1]} ${year}`
+}
+
+/** Weather metrics have no level of their own. */
+const ofWeather: readonly string[] = ['temperature', 'humidity', 'pressure']
+
+/** A draining battery has another level every week, which its own finding reports. */
+export function hasOwnLevel(metric: string, unit: string | null, profile: Profile): boolean {
+  if (batteryMetricOf(metric, unit) !== undefined) return false
+  return profile !== 'weather' || !ofWeather.includes(metric)
 }

@@ -9,9 +9,9 @@ import { stateDurations, stateEpisodes } from '../../analytics/state/state-durat
 import type { Bucket } from '../../analytics/summary/aggregates.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'
+import { metricCadence } from '../analyses/device-cadence.ts'
 import type { WindowFigures } from '../shapes/kinds.ts'
 import { type BucketContext, runsOf } from './bucket-figures.ts'
-import { metricCadence } from './metric-cadence.ts'
 import { type CustomSamples, counterSamplesAround } from './metric-samples.ts'
 
 const hourMs = 3_600_000

@@ -1,8 +1,8 @@
 /** The units of a station's points in a range, and the units that a read of the range shows. */
 
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import type { StationUnitsQuery } from '../queries.ts'
 import type { StationUnits } from '../shapes/station.ts'
-import type { StationUnitsQuery } from '../task.ts'
 import { leftOutOf } from './point-units.ts'
 import { readUnits } from './unit-reads.ts'
 

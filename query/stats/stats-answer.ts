@@ -6,7 +6,7 @@ import { recordReliability } from '../../analytics/reliability/reliability-recor
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
-import { answerContext } from '../answers/answer-text.ts'
+import { answerContext } from '../analyses/answer-text.ts'
 import { units } from '../answers/units.ts'
 import { descriptionsOf } from '../custom-metric.ts'
 import { alignedTo, type CustomSamples } from '../kinds/metric-samples.ts'

@@ -2,6 +2,7 @@
 
 import { test } from 'tap'
 import { z } from 'zod'
+import { DayReadings } from '../../query/shapes/day.ts'
 import { MetricDescription } from '../../query/shapes/kinds.ts'
 import { metricKinds } from '../../store/metrics/metric.ts'
 import { shapeOfRead } from '../support/answer-shapes.ts'
@@ -15,7 +16,7 @@ function objectsIn(schema: unknown, place: string): [string, Schema][] {
 }
 
 test('each shape has a JSON schema that leaves no field open', async t => {
-  for (const [name, shape] of Object.entries(shapeOfRead)) {
+  for (const [name, shape] of shapeOfRead) {
     const objects = objectsIn(z.toJSONSchema(shape), name)
     t.ok(objects.length > 0, name)
     for (const [place, { additionalProperties, propertyNames, required }] of objects) {
@@ -36,13 +37,13 @@ test('kinds of metrics equal the registry', async t => {
 test('an undeclared field and a missing field are refused', async t => {
   const point = { d: '2026-01-01 00:00', v: 1 }
   const day = { temperature: [point], humidity: [], pressure: [] }
-  t.ok(shapeOfRead.data.safeParse(day).success)
+  t.ok(DayReadings.safeParse(day).success)
   for (const wrong of [
     { ...day, co2: [] },
     { ...day, temperature: [{ ...point, t: 1 }] },
     { temperature: [], humidity: [] },
     { ...day, pressure: [{ ...point, d: '2026-01-01T00:00' }] },
   ]) {
-    t.notOk(shapeOfRead.data.safeParse(wrong).success, JSON.stringify(wrong))
+    t.notOk(DayReadings.safeParse(wrong).success, JSON.stringify(wrong))
   }
 })

@@ -2,40 +2,20 @@
 
 import type { z } from 'zod'
 import { PublicDevice } from '../../api/read/shapes.ts'
+import { analyses } from '../../query/analyses/analyses.ts'
 import { Fleet } from '../../query/live/fleet-shape.ts'
-import { Anomalies } from '../../query/shapes/anomalies.ts'
-import { LevelChanges } from '../../query/shapes/changes.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
-import { DailySummary } from '../../query/shapes/daily.ts'
 import { DayReadings } from '../../query/shapes/day.ts'
-import { DeviceDetail } from '../../query/shapes/detail.ts'
-import { DomainFigures } from '../../query/shapes/domain.ts'
-import { Excursions } from '../../query/shapes/excursions.ts'
-import { Forecast } from '../../query/shapes/forecast.ts'
 import { LatestReadings } from '../../query/shapes/latest.ts'
-import { NormalValues } from '../../query/shapes/normal.ts'
-import { PastDays } from '../../query/shapes/past.ts'
-import { Stats } from '../../query/shapes/stats.ts'
-import { UnusualValues } from '../../query/shapes/unusual.ts'
 
-export const shapeOfRead = {
-  fleet: Fleet,
-  latest: LatestReadings,
-  data: DayReadings,
-  device: PublicDevice,
-  compare_data: Comparison,
-  detail_data: DeviceDetail,
-  stats_data: Stats,
-  daily_summary: DailySummary,
-  past_window_data: PastDays,
-  changes: LevelChanges,
-  normal: NormalValues,
-  unusual: UnusualValues,
-  forecast: Forecast,
-  domain: DomainFigures,
-  excursions: Excursions,
-  anomalies: Anomalies,
-}
+export const shapeOfRead = new Map<string, z.ZodType>([
+  ['fleet', Fleet],
+  ['latest', LatestReadings],
+  ['data', DayReadings],
+  ['device', PublicDevice],
+  ['compare_data', Comparison],
+  ...Object.values(analyses).map(({ path, answer }) => [path, answer] as const),
+])
 
 /** The answer itself, as it came. */
 export function validated<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.infer<Shape> {
@@ -44,7 +24,7 @@ export function validated<Shape extends z.ZodType>(shape: Shape, answer: unknown
 
 /** The answer of a read at this path below `/api`. */
 export function validatedRead(path: string, answer: unknown): unknown {
-  const name = path.split(/[/?]/)[1] ?? ''
-  if (!Object.hasOwn(shapeOfRead, name)) throw new Error(`${path} has no shape`)
-  return validated(shapeOfRead[name as keyof typeof shapeOfRead], answer)
+  const shape = shapeOfRead.get(path.split(/[/?]/)[1] ?? '')
+  if (shape === undefined) throw new Error(`${path} has no shape`)
+  return validated(shape, answer)
 }

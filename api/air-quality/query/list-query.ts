@@ -1,6 +1,5 @@
 /** Parses the query of a list: filters, sorting and fields. */
 
-import { readTimeText } from '../../../ingest/formats/time-text.ts'
 import {
   type ColumnType,
   type ColumnTypes,
@@ -10,6 +9,7 @@ import {
   operators,
   type SortColumn,
 } from '../../../query/conditions/condition.ts'
+import { readTimeText } from '../../../store/time-text.ts'
 import { type Listed, type Paging, readLimit, readPaging } from './paging.ts'
 
 type Parsed<Value> =

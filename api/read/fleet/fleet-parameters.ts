@@ -2,10 +2,10 @@
 
 import { z } from 'zod'
 import { tagKeyOr, tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
+import { published, wholeNumber } from '../../../query/analyses/parameters.ts'
 import type { FleetPageRequest, FleetPlace } from '../../../query/live/fleet-page.ts'
 import { MapBox } from '../../../query/live/fleet-shape.ts'
 import { type LiveState, liveStates } from '../../../query/live/live-state.ts'
-import { published, wholeNumber } from '../parameters.ts'
 
 const devicesMax = 1000
 const searchLengthMax = 128

@@ -59,7 +59,7 @@ function analysedOne(options: StationReadsOptions): AnalysedOne<Station> {
     ignoresUnknown: false,
     unknown: 'STATION_UNKNOWN',
     pathOf: analysis => `/stations/:sn/${analysis}`,
-    nameOf: what => `read_station_${what}`,
+    nameOf: title => `read_station_${title}`,
     noun: 'station',
     device: createAnalysed(options.stations),
     absent: absentParameter,

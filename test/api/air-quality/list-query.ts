@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { readListQuery } from '../../../api/air-quality/query/list-query.ts'
 import { cutPage, metaOf } from '../../../api/air-quality/query/paging.ts'
-import { readTimeText } from '../../../ingest/formats/time-text.ts'
 import { operators } from '../../../query/conditions/condition.ts'
+import { readTimeText } from '../../../store/time-text.ts'
 
 const columns = {
   id: { type: 'integer' },

@@ -11,14 +11,7 @@ import { NewInvitation } from '../../../api/admin/invitations.ts'
 import { NewAdminKey } from '../../../api/admin/keys.ts'
 import { createOpenApi, type Json, type Parameter } from '../../../api/docs/contract.ts'
 import { publishOperations } from '../../../api/docs/published-operations.ts'
-import { timeTextForm } from '../../../api/http/parameters.ts'
 import { type LoggerOperation, loggerErrors } from '../../../api/http/status-operations.ts'
-import {
-  CompareParameters,
-  DailyParameters,
-  DetailParameters,
-  StatsParameters,
-} from '../../../api/read/analysis-parameters.ts'
 import { eventsSubject, subscriptionIn } from '../../../api/read/events/events.ts'
 import { FleetQuery } from '../../../api/read/fleet/fleet-parameters.ts'
 import { privateReads } from '../../../api/read/read-access.ts'
@@ -30,8 +23,10 @@ import { namePattern, tagPattern } from '../../../auth/devices/name-pattern.ts'
 import { tagFault } from '../../../auth/devices/tag.ts'
 import { StationRequest } from '../../../auth/stations/station.ts'
 import { NewTenant } from '../../../auth/tenants/tenant.ts'
-import { readTimeText } from '../../../ingest/formats/time-text.ts'
 import { createReadingCheck, defaultRanges } from '../../../ingest/reading.ts'
+import { analyses } from '../../../query/analyses/analyses.ts'
+import { CompareParameters } from '../../../query/analyses/compare.ts'
+import { readTimeText, timeTextForm } from '../../../store/time-text.ts'
 import { createContractChecker } from '../../support/contract.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { published, publishedLogger } from '../../support/published.ts'
@@ -287,15 +282,15 @@ const queryTexts = fc.oneof(
 )
 
 t.test('the parameters of analyses and of the fleet match their checks', t => {
-  const analyses = {
+  const shapes = {
     '/api/compare_data': CompareParameters,
-    '/api/detail_data/{device}': DetailParameters,
-    '/api/stats_data/{device}': StatsParameters,
-    '/api/daily_summary/{device}': DailyParameters,
+    '/api/detail_data/{device}': analyses.detail.parameters,
+    '/api/stats_data/{device}': analyses.stats.parameters,
+    '/api/daily_summary/{device}': analyses.daily.parameters,
     '/api/fleet': FleetQuery,
   }
   let compared = 0
-  for (const [path, shape] of Object.entries(analyses)) {
+  for (const [path, shape] of Object.entries(shapes)) {
     const { parameters = [] } = operation('GET', path)
     for (const parameter of parameters.filter(({ in: place }) => place === 'query')) {
       const field = (shape.shape as Record<string, { safeParse(value: unknown): { success: boolean } }>)[parameter.name]

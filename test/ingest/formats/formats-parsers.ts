@@ -6,8 +6,8 @@ import t, { test } from 'tap'
 import { FlatObjectReader } from '../../../ingest/formats/ndjson.ts'
 import { readNumber } from '../../../ingest/formats/number.ts'
 import { pointRows, readingRows } from '../../../ingest/formats/row-kinds.ts'
-import { ReadTime, readIsoTime } from '../../../ingest/formats/time-text.ts'
 import { ArrayLines } from '../../../ingest/import/array-body.ts'
+import { ReadTime, readIsoTime } from '../../../store/time-text.ts'
 import { runs } from '../../support/runs.ts'
 
 /** Reads from the middle of other bytes, as in a line. */

@@ -12,8 +12,8 @@ import { createNdjsonReader } from '../../../ingest/formats/ndjson.ts'
 import { type DecimalMark, decimalMarks, readMarkedNumber } from '../../../ingest/formats/number.ts'
 import { readingRows, rowKindOf } from '../../../ingest/formats/row-kinds.ts'
 import type { Rows } from '../../../ingest/formats/rows.ts'
-import { plainTimeText, readZonedTimeText } from '../../../ingest/formats/time-text.ts'
 import { defaultRanges, type Reading } from '../../../ingest/reading.ts'
+import { plainTimeText, readZonedTimeText } from '../../../store/time-text.ts'
 import { runs } from '../../support/runs.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)

@@ -10,7 +10,7 @@ import {
   comparePreset,
   comparePresets,
   compareWindow,
-} from '../../../query/answers/compare-answer.ts'
+} from '../../../query/analyses/compare.ts'
 import { Comparison } from '../../../query/shapes/compare.ts'
 import { dayMs, hourMs } from '../../analytics/series.ts'
 import { validated } from '../../support/answer-shapes.ts'

@@ -11,7 +11,7 @@ import {
   detailPointsMax,
   detailPointsMin,
   detailWindows,
-} from '../../../query/answers/detail-answer.ts'
+} from '../../../query/analyses/detail.ts'
 import type { CustomMetric } from '../../../query/custom-metric.ts'
 import { DeviceDetail } from '../../../query/shapes/detail.ts'
 import { type Metric, metrics } from '../../../store/tables.ts'

@@ -1,10 +1,10 @@
 /** Asks an analysis by the hour of made hours, as its worker does. */
 
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
+import type { HoursQuery } from '../../../query/analyses/gauge-hours.ts'
 import type { CustomMetric } from '../../../query/custom-metric.ts'
 import { allFromReadings } from '../../../query/questdb/hourly-sql.ts'
 import type { Series } from '../../../query/series.ts'
-import type { HoursQuery } from '../../../query/task.ts'
 import type { TaskContext } from '../../../query/task-context.ts'
 import { metrics } from '../../../store/tables.ts'
 import { plainDevice } from '../../support/plain-device.ts'

@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { createLocalTime } from '../../../../analytics/time/local-time.ts'
-import { answerCompare } from '../../../../query/answers/compare-task.ts'
-import { answerDetail } from '../../../../query/answers/detail-task.ts'
+import { answerCompare } from '../../../../query/analyses/compare.ts'
+import { answerDetail } from '../../../../query/analyses/detail.ts'
 import type { CustomMetric } from '../../../../query/custom-metric.ts'
 import { listRawDays } from '../../../../service/lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../../service/lifecycle/retention/expiring-tables.ts'
