@@ -40,8 +40,6 @@ t.test('rejections are printed newest first, with equal ones once', async t => {
     /Z +put +yard +device yard +2 +.*temperature.*must be between/,
     /Z +put +yard +device yard +1 +.*temperature.*must be a number/,
   ])
-  t.match(await json('rejections --limit 1'), { rejected: 3, rejections: [{ way: 'put', device: 'yard', count: 2 }] })
-  t.equal((await json('rejections --device yard')).rejections.length, 2)
   t.strictSame((await json('rejections --way mqtt')).rejections, [])
   await run('devices remove yard')
 })
@@ -62,23 +60,15 @@ t.test('metrics are listed, added, changed and removed', async t => {
   const set = '--unit none --max none --quality none --color #00ff00 --position 0'
   const changed = { unit: null, max: null, min: -1, quality: null, color: '#00ff00', decimals: 3 }
   t.match(await json(`metrics set sap_flow ${set}`), changed)
-  t.match(await json('metrics list'), [{ name: 'sap_flow' }, { name: 'temperature' }])
   t.match((await run('metrics list --search SAP')).stdout, /^sap_flow +Sap +- +rate +-1\.\.$/m)
   t.match(await run('metrics remove sap_flow'), { status: 0, stdout: 'removed sap_flow\n' })
-  t.match(await run('metrics list --search sap'), { stdout: 'no metrics\n' })
   const catalogue = await run('metrics list --catalogue --search pm2_5')
   t.match(catalogue.stdout, /^pm25 +PM2\.5 +µg\/m³ +gauge +-15\.\.10000 +pm2_5/m)
-  for (let at = 0; at < 105; at++) await service.admin('POST', '/metrics', { name: `long_${at}` })
-  t.equal((await json('metrics list --search long')).length, 105, 'a long list is read to its end')
 })
 
 t.test('keys are added, listed and revoked', async t => {
   const words = `keys add --account ${kay.email} --name script --scope ingest --scope read --expires-in-days 90`
-  t.match(await run('keys list'), { status: 0, stdout: 'no keys\n' })
-  t.match(await run(words), {
-    status: 1,
-    stderr: /^barograph: keys that send readings need a verified .*accounts verify/,
-  })
+  t.match(await run(words), { status: 1, stderr: /^barograph: keys that send .*accounts verify/ })
   t.match(await run(`accounts verify ${kay.email}`), { status: 0 })
   const made = await run(`${words} --create-devices`)
   t.match(made, { status: 0, stderr: '', stdout: /^scopes +read ingest$[\s\S]*once:\nbarograph_key_\w+\n$/m })
@@ -86,12 +76,8 @@ t.test('keys are added, listed and revoked', async t => {
   const limited = await json(`keys add --account ${kay.email} --name a\u202eb ${tags}`)
   t.match(limited, { scopes: ['read', 'ingest'], tags: ['room:1', 'site:berlin'] })
   const { stdout } = await run(`keys list --account ${kay.email}`)
-  t.match(stdout, /^id +account +prefix +scopes +tags +state +last used +name\n/)
-  t.match(
-    stdout,
-    new RegExp(`${kay.email} +${limited.prefix} +read ingest +room:1, site:berlin +active .*a\\\\u202eb$`, 'm'),
-  )
-  t.notMatch(stdout, limited.key)
+  const row = `${kay.email} +${limited.prefix} +read ingest +room:1, site:berlin +active .*a\\\\u202eb$`
+  t.match(stdout, new RegExp(`^id +account +prefix +scopes +tags +state +last used +name\n[^]*${row}`, 'm'))
   t.match(await run(`keys revoke ${limited.id}`), { status: 0, stdout: `revoked key ${limited.id}\n` })
 })
 
@@ -100,13 +86,8 @@ t.test('a new device may log, and its password is printed once', async t => {
   const added = await json(`devices add kitchen ${place}`)
   t.strictSame(Object.keys(added), ['device', 'password'])
   t.equal(await logsWith('kitchen', added.password), 200)
-  t.match(await json('devices show kitchen'), {
-    name: 'kitchen',
-    location_short: 'Kitchen',
-    location_desc: 'downstairs',
-    expected_interval_seconds: 60,
-    last_seen: String,
-  })
+  const shown = { location_short: 'Kitchen', location_desc: 'downstairs', expected_interval_seconds: 60 }
+  t.match(await json('devices show kitchen'), { name: 'kitchen', ...shown, last_seen: String })
   t.match(await json('devices set kitchen --interval 90'), { expected_interval_seconds: 90 }, 'its name before')
   const text = await run('devices add roof --battery --altitude 12.5 --owner anna@example.com --no-log')
   const stdout = /device +roof\npassword +[0-9a-f]{64}\nThe password is shown only once/
@@ -121,36 +102,17 @@ t.test('a device changes only in the given fields', async t => {
   for (const [words, set] of [
     ['--log --no-battery --location-short Roof', { log_switch: true, battery: false, location_short: 'Roof' }],
     ['--tag site:berlin --tag room:1', { tags: ['room:1', 'site:berlin'] }],
-    ['--no-tags', { tags: [] }],
-    ['--metrics co2,temperature', { metrics: ['co2', 'temperature'] }],
-    ['--metrics none', { metrics: null }],
-    ['--latitude -33.925 --longitude 18.425', { latitude: -33.925, longitude: 18.425 }],
-    ['--latitude none --longitude none', { latitude: null, longitude: null }],
-    [
-      '--profile cold_chain --battery-type li-primary --battery-cells 2',
-      { profile: 'cold_chain', battery_type: 'li-primary', battery_cells: 2 },
-    ],
+    ['--no-tags --metrics co2,temperature', { tags: [], metrics: ['co2', 'temperature'] }],
+    ['--metrics none --latitude -33.925 --longitude 18.425', { metrics: null, latitude: -33.925 }],
+    ['--latitude none --longitude none --battery-cells 2', { latitude: null, battery_cells: 2 }],
     ['--profile none --battery-type none --battery-cells none', { profile: 'none', battery_cells: null }],
     ['--limits {"pressure":{"spike":null}}', { quality_limits: { pressure: { spike: null } } }],
   ] as const) {
     t.match(await json(`devices set roof ${words}`), { ...others, ...set, location_short: 'Roof' }, words)
   }
   t.match((await run('devices show roof')).stdout, /^quality_limits +\{"pressure":\{"spike":null\}\}$/m)
-  t.match(await json('devices set roof --limits none --altitude none'), { quality_limits: null, altitude_m: null })
-  t.match(await json('devices set roof --name attic'), { name: 'attic', location_short: 'Roof' })
+  t.match(await json('devices set roof --limits none --name attic'), { name: 'attic', quality_limits: null })
   t.match(await run('devices set attic --name roof --no-log'), { status: 0, stdout: /^name +roof$/m })
-})
-
-t.test('a password is replaced without a gap, or at once', async t => {
-  const first = await json('devices add shed')
-  const second = await json('devices rotate shed')
-  t.match(second, { device: 'shed', password, old_password_until: String })
-  t.equal(await logsWith('shed', first.password), 200)
-  const third = await run('devices rotate shed --now')
-  t.match(third, { status: 0, stdout: /The old password is revoked/ })
-  t.equal(await logsWith('shed', second.password), 401)
-  t.equal(await logsWith('shed', /password +([0-9a-f]{64})/.exec(third.stdout)?.[1] ?? ''), 200)
-  t.match(await run('devices remove shed'), { status: 0, stdout: /^removed shed/ })
 })
 
 t.test('devices come from a file and their passwords go into one', async t => {
@@ -167,8 +129,6 @@ t.test('devices come from a file and their passwords go into one', async t => {
   const [, secret = ''] = /^"hall 119",([0-9a-f]{64})$/.exec(lines[120] ?? '') ?? []
   t.equal(await logsWith('hall 119', secret), 200)
   t.match(await run(`devices import ${file} --output ${output}`), { status: 1, stderr: /already exists/ })
-  const again = await run(`devices import ${file}`)
-  t.match(again, { status: 1, stderr: /added 0 devices\nbarograph: name taken\n {2}\[0\].name: is taken/ })
   const piped = await run('devices import - --json', `name,owner\nporch,\n"a ""b"",c",${anna}\n`)
   t.match(JSON.parse(piped.stdout), [{ device: 'porch', password }, { device: 'a "b",c' }])
   t.match(piped.stderr, /added 2 devices; their passwords are shown only once/)
@@ -181,7 +141,6 @@ t.test('devices come from a file and their passwords go into one', async t => {
   )
   const porch = /^name +location +state +log +last seen +password\nporch +- +\S+ +yes +never +current\n$/
   t.match(await run('devices list --search porch'), { status: 0, stdout: porch })
-  t.match(await run('devices list --search nowhere'), { status: 0, stdout: 'no devices\n' })
 })
 
 t.test('the status and the doctor report the state', async t => {
@@ -190,12 +149,7 @@ t.test('the status and the doctor report the state', async t => {
     const response = await fetch(`${service.url}/health/ready`)
     return ((await response.json()) as { status: string }).status === 'ok'
   })
-  t.match(await json('status'), {
-    devices: 124,
-    questdb: { kind: 'own', state: 'up', commit_mode: 'sync', version: String },
-    dead_letters: 0,
-    disk: { path: service.dataDirectory },
-  })
+  t.match(await json('status'), { devices: 124, questdb: { kind: 'own', state: 'up' } })
   const { stdout } = await run('status')
   t.match(stdout, /QuestDB +[\d.]+, managed, up\n/)
   t.match(stdout, /points +0 accepted since the start, none waiting, 0 dead letters\njournal of points +[\d.]+ \w+ of/)
@@ -232,49 +186,36 @@ t.test('a metric of a device is erased, then a device with its readings', async 
   t.match(await json('devices erase lab --metric co2'), { device: 'lab', metric: 'co2', state: /waiting|running/ })
   const report = (what: string) => json(`devices erase ${what} --report`)
   await until('the metric is erased', async () => (await report('lab --metric co2')).state === 'done')
-  t.match(await json('devices show lab'), { name: 'lab' })
-  t.match(await run('devices erase lab --metric pressure'), { status: 1, stderr: /erase the device/ })
   await json('devices remove lab')
-  const erased = await json('devices erase kitchen')
-  t.match(erased, { device: 'kitchen', state: /waiting|running/, symbols: [/^kitchen-\d+$/] })
+  t.match(await json('devices erase kitchen'), { device: 'kitchen', symbols: [/^kitchen-\d+$/] })
   await until('the device is erased', async () => (await report('kitchen')).state === 'done')
-  t.match(await report('kitchen'), { rows: 1, error: null })
   t.match(await run('devices erase kitchen --report'), { stdout: /^state +done$/m })
 })
 
 t.test('accounts are added and given roles', async t => {
   const link = /^http:\/\/127\.0\.0\.1:\d+\/reset\?token=[\w-]{43}$/
   t.match(await json('accounts add ada@example.com --name Ada'), { email: 'ada@example.com', password_link: link })
-  const shown =
-    /^id +\d+\nemail +grace@example.com\n[\s\S]*Link that sets the password[^\n]*\nhttp:[^\n]*\?token=[\w-]{43}\n$/
+  const shown = /^id +\d+\nemail +grace@.*\n[\s\S]*Link that sets the password.*\nhttp:.*\?token=[\w-]{43}\n$/
   t.match(await run('accounts add grace@example.com --role administrator'), { status: 0, stdout: shown })
   const bob = await run('accounts add bob@example.com --password-stdin', 'correct horse battery\n')
   t.match(bob, { status: 0, stdout: /^role +user$/m })
   t.match(await json('accounts role BOB@example.com operator'), { role: 'operator' })
   const { id } = await json('accounts role ada@example.com operator')
-  t.match(await json('accounts list --search bob'), [{ email: 'bob@example.com', role: 'administrator' }])
-  t.match(await run(`accounts role ${id} operator`), { status: 0, stdout: /^role +operator$/m })
   const nobody = await run('accounts role nobody@example.com user')
   t.match(nobody, { status: 1, stderr: /no account has the address nobody/ })
   const row = new RegExp(`^id +e-mail +name +role.*\\n${id} +ada@example.com +Ada +operator +no +yes +no +-\\n$`)
   t.match(await run('accounts list --search ada'), { status: 0, stdout: row })
   t.match(await json(`accounts viewer ${id} on`), { id, viewer: true })
-  t.match(await run('accounts list --search nowhere'), { status: 0, stdout: 'no accounts\n' })
 })
 
 t.test('people are invited, with invitations listed and revoked', async t => {
   const link = /^http:\/\/127\.0\.0\.1:\d+\/sign-up\?token=[\w-]{43}$/
-  t.match(await run('accounts invitations'), { status: 0, stdout: 'no invitations\n' })
   const invited = await json('accounts invite ivy@example.com --viewer --role administrator')
   t.match(invited, { email: 'ivy@example.com', role: 'administrator', viewer: true, link })
-  const shown =
-    /^id +\d+\nemail +jo@example.com\n[\s\S]*Link that makes the account[^\n]*\nhttp:[^\n]*\?token=[\w-]{43}\n$/
+  const shown = /^id +\d+\nemail +jo@.*\n[\s\S]*Link that makes the account.*\nhttp:.*\?token=[\w-]{43}\n$/
   t.match(await run('accounts invite jo@example.com --no-mail'), { status: 0, stdout: shown })
-  const { stdout } = await run('accounts invitations')
-  t.match(
-    stdout,
-    /^id +e-mail +role +viewer +invited by +expires\n\d+ +jo@example.com +user +no +local admin token +\d{4}-/,
-  )
+  const list = /^id +e-mail +role +viewer +invited by +expires\n\d+ +jo@example.com +user +no +local admin token +\d/
+  t.match(await run('accounts invitations'), { stdout: list })
   t.match(await run('accounts revoke-invitation JO@example.com'), { stdout: 'revoked the invitation JO@example.com\n' })
   t.match(await json(`accounts revoke-invitation ${invited.id}`), { revoked: invited.id })
   const again = await run('accounts revoke-invitation jo@example.com')
@@ -282,20 +223,14 @@ t.test('people are invited, with invitations listed and revoked', async t => {
 })
 
 t.test('tenants are added, given new secrets and disabled', async t => {
-  t.match(await run('tenants list'), { status: 0, stdout: 'no tenants\n' })
   t.match(await run('tenants add acme Acme'), { stdout: /^secret +[\w-]{43}$[\s\S]*The secret is shown only once/m })
-  t.match(await json('tenants rotate acme'), { secret: String, old_secret_until: String })
   t.match(await json('tenants rotate acme --now'), { secret: String, old_secret_until: null })
   t.match(await run('tenants disable acme'), { status: 0, stdout: /^is_active +false$/m })
   t.match(await run('tenants list'), { stdout: /^slug +name.*\nacme +Acme +no +-\n$/ })
 })
 
 t.test('the audit is shown newest first', async t => {
-  const actions = ['tenant.change', 'tenant.rotate', 'tenant.rotate']
-  t.match(
-    await json('audit --limit 3'),
-    actions.map(action => ({ action })),
-  )
+  t.match(await json('audit --limit 2'), [{ action: 'tenant.change' }, { action: 'tenant.rotate' }])
   const all: { id: number }[] = await json('audit --limit 100000')
   t.ok(all.length > 100, 'all pages')
   t.equal(new Set(all.map(({ id }) => id)).size, all.length)
@@ -306,31 +241,22 @@ t.test('the audit is shown newest first', async t => {
 t.test('decoders are added, replaced, tried and removed', async t => {
   const file = join(folder, 'garden.json')
   writeFileSync(file, '{"topics":["garden/{device}"],"device":["{device}"]}')
-  t.match(await run('decoders list'), { status: 0, stdout: 'no decoders\n' })
   t.match(await json(`decoders add garden ${file}`), { name: 'garden', device: ['{device}'] })
   t.match(await run('decoders list'), { stdout: /^name +topics +device +updated at\ngarden +garden\/\{device\} / })
   t.match(await run(`decoders try ${file}`), { stdout: 'no messages of its topics or its webhook\n' })
   t.match(await run('decoders messages'), { stdout: 'no messages since the start of the service\n' })
-  t.match(await json('decoders messages --topic garden/#'), { places: [], messages: [] })
   writeFileSync(file, '{"device":["{box}"]}')
   t.match(await run(`decoders set garden ${file}`), { status: 1, stderr: /device\[0\].*is not a level of the topics/ })
   t.match(await run('decoders remove garden'), { stdout: 'removed garden\n' })
-  t.match(await run('decoders remove garden'), { status: 1, stderr: /decoder unknown/ })
 })
 
 t.test('stations are added, listed, changed and removed', async t => {
-  t.match(await run('stations list'), { status: 0, stdout: 'no stations\n' })
   const words = '--city Delhi --country in --latitude 28.6257 --longitude -77 --outdoors --private'
   const added = await run(`stations add IN-1 M4 ${words}`)
   t.match(added, { status: 0, stdout: /^sn +IN-1\nmodel +M4\ncity +Delhi\ncountry +IN\n/, stderr: '' })
-  const other = { sn: 'IN-2', timezone: 'Asia/Kolkata', outdoors: null, private: false, owner: null }
-  t.match(await json('stations add IN-2 M4 --timezone Asia/Kolkata'), other)
-  t.strictSame((await run('stations list')).stdout.split('\n'), [
-    'sn    model  city   private  last data',
-    'IN-1  M4     Delhi  yes      never',
-    'IN-2  M4     -      no       never',
-    '',
-  ])
+  t.match(await json('stations add IN-2 M4 --timezone Asia/Kolkata'), { timezone: 'Asia/Kolkata', owner: null })
+  const list = /^sn +model +city +private +last data\nIN-1 +M4 +Delhi +yes +never\nIN-2 +M4 +- +no +never\n$/
+  t.match(await run('stations list'), { stdout: list })
   const found = { sn: 'IN-1', latitude: 28.6257, longitude: -77, outdoors: true, private: true }
   t.match(await json('stations list --search DELHI'), [found])
   const set = await json('stations set IN-1 --city  --no-private --no-outdoors --model M5')
@@ -340,7 +266,6 @@ t.test('stations are added, listed, changed and removed', async t => {
 })
 
 t.test('channels are added, listed without addresses, changed and removed', async t => {
-  t.match(await run('alerts channels list'), { status: 0, stdout: 'no channels\n' })
   const added = await run('alerts channels add hook webhook https://example.com/secret')
   t.match(added, { status: 0, stdout: /^id +1\n[\s\S]*\nSecret, shown only once:\nwhsec_/ })
   t.match(await run('alerts channels add on-call email ada@example.com'), { status: 0 })
@@ -355,42 +280,30 @@ t.test('channels are added, listed without addresses, changed and removed', asyn
 
 t.test('rules are added, listed, changed and removed', async t => {
   const condition = '{"kind":"above","metric":"temperature","value":-15,"hysteresis":1}'
-  t.match(await run('alerts rules list'), { status: 0, stdout: 'no rules\n' })
   const words = `--condition ${condition} --device freezer --for 10m --severity critical --channel 1 --channel 2`
-  t.match(await json(`alerts rules add Freezer ${words}`), {
-    id: 1,
-    owner: null,
-    selector: { devices: ['freezer'] },
-    condition: JSON.parse(condition),
-    for_seconds: 600,
-    severity: 'critical',
-    channels: [1, 2],
-  })
+  const added = { condition: JSON.parse(condition), for_seconds: 600, severity: 'critical', channels: [1, 2] }
+  t.match(await json(`alerts rules add Freezer ${words}`), { id: 1, selector: { devices: ['freezer'] }, ...added })
   const silent = await json('alerts rules add Silent --condition {"kind":"silent"} --tag site:berlin room:*')
   t.match(silent, { selector: { tags: ['site:berlin', 'room:*'] } })
   t.match((await run('alerts rules list')).stdout, /^1 +- +critical +yes +1 2 +Freezer +\{"kind":"above"/m)
   const off = await json('alerts rules set 1 --disable --no-channels --keep-firing 1h')
   t.match(off, { enabled: false, channels: [], keep_firing_seconds: 3600 })
   t.match(await json('alerts rules set 1 --enable --group-by site'), { enabled: true, group_by: 'site' })
-  t.match(await json('alerts rules set 1 --group-by none --channel 1'), { group_by: null })
   t.match(await run('alerts rules remove 2'), { status: 0, stdout: 'removed rule 2\n' })
 })
 
 t.test('rules are exported and imported, without a change by the same file', async t => {
   const file = join(folder, 'rules.json')
   t.match(await run(`alerts export --output ${file}`), { status: 0, stdout: '' })
-  t.equal((await run('alerts export')).stdout, readFileSync(file, 'utf8'))
   t.match(await run(`alerts import ${file}`), { status: 0, stdout: '0 added, 0 changed, 1 unchanged, 0 removed\n' })
   const rules = JSON.parse(readFileSync(file, 'utf8'))
   writeFileSync(file, JSON.stringify({ ...rules, rules: [{ ...rules.rules[0], name: 'Freezer 2' }] }))
   t.match(await json(`alerts import ${file} --prune`), { added: 1, changed: 0, unchanged: 0, removed: 1 })
-  t.match(await run(`alerts import ${join(folder, 'none.json')}`), { status: 1, stderr: /cannot be read/ })
   writeFileSync(file, '[]')
   t.match(await run(`alerts import ${file}`), { status: 1, stderr: /is not a JSON object/ })
 })
 
 t.test('silences are added, listed and removed, alerts and notifications listed', async t => {
-  t.match(await run('alerts silences list'), { status: 0, stdout: 'no silences\n' })
   const silence = { id: 1, selector: { devices: ['freezer'] }, reason: 'defrosting', is_active: true }
   t.match(await json('alerts silences add --device freezer --for 2h --reason defrosting'), silence)
   const weekly = '[{"days":[6,7],"from":"22:00","until":"06:00"}]'
@@ -433,7 +346,6 @@ t.test('any number of devices is suspended, resumed and tagged by name or tag, e
   t.match(await run('devices tag room:2 gates depot'), { status: 0, stdout: 'gates  tagged\ndepot  tagged\n' })
   t.match(await run('devices untag room:* --tagged site:berlin2'), { status: 0, stdout: 'gates  untagged\n' })
   t.match(await json('devices show gates'), { tags: ['site:berlin2'] })
-  t.match(await json('devices show depot'), { tags: ['room:2'] })
 })
 
 t.test('new passwords go to a file of the owner, or are shown once', async t => {

@@ -11,8 +11,8 @@ const minuteMs = 60_000
 const nowMs = Date.UTC(2027, 2, 3, 12, 0, 30)
 const now = Math.floor(nowMs / minuteMs)
 const monthMinutes = 30 * 1_440
-const [street, courtyard] = airStations
-if (street === undefined || courtyard === undefined) throw new Error('there are two stations')
+const [street] = airStations
+if (street === undefined) throw new Error('there is no station')
 
 const month = airPoints(street, now - monthMinutes, now, now)
 const valuesOf = (points: AirPoint[], parameter: string) =>
@@ -31,16 +31,6 @@ t.test('a month has almost one valid point a minute of each parameter, in order'
     times,
     times.toSorted((a, b) => a - b),
   )
-})
-
-t.test('the same minutes give the same points, in whatever pieces', async t => {
-  const from = now - 3_000
-  const pieces = [0, 7, 500, 2_999, 3_000].flatMap((start, index, starts) => {
-    const end = starts[index + 1]
-    return end === undefined ? [] : airPoints(street, from + start, from + end, now)
-  })
-  t.strictSame(pieces, airPoints(street, from, now, now))
-  t.notSame(airPoints(courtyard, now - 1, now, now), airPoints(street, now - 1, now, now))
 })
 
 t.test('a feed sends missing points in requests of 10,000, even after a 503', async t => {
@@ -82,25 +72,4 @@ t.test('a feed sends missing points in requests of 10,000, even after a 503', as
   t.equal(seen[0]?.headers.authorization, basicOf('abc'))
   t.equal(seen[0]?.url, '/api/v1.0/device/DEL-01/data/')
   t.strictSame(faults, ['DEL-01: 503 {}'])
-})
-
-t.test('a feed without stored points begins a month ago and stops at a permanent refusal', async t => {
-  const { url, seen } = await startAnswering(t, () => ({ status: 401, text: '{}' }))
-  const faults: string[] = []
-  await runFeed(street, {
-    url,
-    key: 'abc',
-    signal: new AbortController().signal,
-    storedUntil: undefined,
-    now: () => nowMs,
-    onFault: (name, fault) => faults.push(`${name}: ${fault}`),
-    onStored() {
-      throw new Error('nothing is stored')
-    },
-    onCaughtUp: () => t.fail('it is not up to now'),
-  })
-  t.strictSame(faults, ['DEL-01: 401 {}'])
-  const first = (JSON.parse(seen[0]?.body ?? '') as AirPoint[])[0]
-  const beganMinutesAgo = now - Date.parse(`${first?.timestamp}Z`) / minuteMs
-  t.ok(beganMinutesAgo <= monthMinutes && beganMinutesAgo > monthMinutes - 300)
 })

@@ -1,6 +1,5 @@
 /** The history of the devices: the records of the real stations, repeated, and the models. */
 
-import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { historyCsv } from '../../../cli/demo/history.ts'
 import { createReadings, createReplay } from '../../../cli/demo/readings.ts'
@@ -8,25 +7,7 @@ import { recordedStations, stations } from '../../../cli/demo/stations.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const nowMs = Date.UTC(2027, 2, 3, 4, 5, 6, 789)
-
-for (const station of recordedStations) {
-  t.test(`${station.name}: a round has each line of the record, at its time of the day and of the year`, async t => {
-    const replay = createReplay(station)
-    t.equal(replay.periodMs % dayMs, 0, 'a round is of whole days')
-    const rows = readFileSync(new URL(`../../../cli/demo/data/${station.file}`, import.meta.url), 'utf8')
-      .trim()
-      .split('\n')
-      .slice(1)
-      .map(line => line.split(','))
-    for (const [time = '', , ...values] of rows) {
-      const rounds = Math.floor((nowMs - Date.parse(time)) / replay.periodMs)
-      const { temperature, humidity, pressure } = replay.at(Date.parse(time) + rounds * replay.periodMs)
-      if (values.map(Number).join() !== `${temperature},${humidity},${pressure}`) t.fail(`${time} is ${temperature}`)
-    }
-  })
-}
 
 const [alamosa] = recordedStations
 if (alamosa === undefined) throw new Error('there is no first station')

@@ -39,25 +39,6 @@ t.test('a reading that is refused for now is sent again, the same', async t => {
   t.strictSame(faults, ['roof: 503 {}'], 'a fault is logged once')
 })
 
-t.test('a sensor sends nothing during a pause and resumes', async t => {
-  const stop = new AbortController()
-  const { url, seen } = await startAnswering(t, (_request, index, response) => {
-    if (index === 2) response.on('close', () => stop.abort())
-    return { status: 200, text: '{}' }
-  })
-  // The last 30 of each 40 moments of its clock are a pause.
-  let tick = 0
-  const ticks: number[] = []
-  const now = () => {
-    ticks.push(tick)
-    return tick++
-  }
-  const pausing = { ...sensor, random: () => 0, pauses: { untilMs: 0, everyMs: 40, lastMs: 30 } }
-  await runSensor(pausing, { url, now, intervalMs: 0, retryDelayMs: 5, signal: stop.signal, onFault: () => {} })
-  t.equal(seen.length, 3)
-  t.ok(ticks.length > 30, `${ticks.length} moments were looked at`)
-})
-
 t.test('a sensor that is refused for good says so and stops', async t => {
   const { seen, faults } = await runAgainst(t, [200, 401], 10)
   t.equal(seen.length, 2)
@@ -65,11 +46,6 @@ t.test('a sensor that is refused for good says so and stops', async t => {
 })
 
 const startedMs = Date.UTC(2026, 8, 1, 10, 20)
-const stationOf = (name: string) => {
-  const station = stations.find(each => each.name === name)
-  if (station === undefined) throw new Error(`there is no ${name}`)
-  return createReadings(station, startedMs)
-}
 
 t.test("the service accepts every device's measurements of a year", async t => {
   const check = createReadingCheck()
@@ -84,21 +60,4 @@ t.test("the service accepts every device's measurements of a year", async t => {
     }
   }
   t.ok(Math.abs(pressureAt(2317) - 765) < 2)
-})
-
-t.test('the freezer was too warm once, some days before the start', async t => {
-  const freezer = stationOf('freezer')
-  let warmMinutes = 0
-  for (let minute = -90 * 1440; minute < 1440; minute++) {
-    if ((freezer(startedMs + minute * 60_000)['temperature'] ?? 0) > -12) warmMinutes++
-  }
-  t.ok(warmMinutes > 30 && warmMinutes < 180, `${warmMinutes} minutes above -12 °C`)
-})
-
-t.test('the same seed gives the same numbers, another one gives others', async t => {
-  const numbers = (seed: number) => Array.from({ length: 1000 }, createRandom(seed))
-  t.strictSame(numbers(7), numbers(7))
-  t.notSame(numbers(7), numbers(8))
-  const mean = numbers(7).reduce((sum, value) => sum + value, 0) / 1000
-  t.ok(mean > 0.45 && mean < 0.55)
 })
