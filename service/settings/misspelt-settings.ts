@@ -37,7 +37,7 @@ function distanceMax({ length }: string): number {
 }
 
 /** Letters to change, add, remove or swap with the next one (optimal string alignment). */
-export function editDistance(one: string, other: string): number {
+function editDistance(one: string, other: string): number {
   if (one.length > lengthMax || other.length > lengthMax) return lengthMax
   // Distances of each prefix of one to each prefix of the other, row by row.
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, at) => at)]

@@ -5,7 +5,6 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startProvider } from '../support/oauth-provider.ts'
 import { makePerson } from '../support/people.ts'
@@ -101,18 +100,4 @@ t.test('a person who has signed in links a drive', async t => {
   const denied = await link(page)
   t.strictSame(denied, [{ data: { type: 'google-drive-auth', error: 'access_denied' }, ...from }])
   t.equal(tokens.forms.length, 1, 'the provider is asked for no token')
-})
-
-t.test('a window of another origin gets nothing', async t => {
-  consent = { code: 'the-code' }
-  const strangerPort = await listen((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end(openerPage)
-  })
-  const page = await context.newPage()
-  await page.goto(`http://localhost:${strangerPort}`)
-  await goThroughPopup(page)
-  // Comes after whatever the popup has sent.
-  await page.evaluate(`postMessage('the last', '*')`)
-  await page.waitForFunction(`messages.some(({ data }) => data === 'the last')`)
-  await becomes(t, () => page.evaluate('messages.length'), 1)
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { test } from 'tap'
 import { ConfigError, readConfig } from '../../service/settings/config.ts'
 import { kafkaSettings } from '../../service/settings/kafka.ts'
-import { editDistance, misspeltSettings } from '../../service/settings/misspelt-settings.ts'
+import { misspeltSettings } from '../../service/settings/misspelt-settings.ts'
 import { Settings } from '../../service/settings/settings.ts'
 import { readStartArguments, UsageError } from '../../service/settings/start-help.ts'
 import { makeCertificate } from '../support/certificate.ts'
@@ -222,20 +222,6 @@ t.test('settings, empty variables and variables of other programs are ignored', 
   const others = 'HOME PATH USER LANG TERM PWD TZ HOSTNAME SHELL NODE_OPTIONS MAIL SHLVL'.split(' ')
   const foreign = Object.fromEntries(others.map(name => [name, 'x']))
   t.strictSame(misspeltSettings({ ...settings, ...foreign, PROT: '', PROTS: undefined, ['P'.repeat(10_000)]: 'x' }), [])
-})
-
-t.test('the distance of two names', async t => {
-  const cases = [
-    ['', '', 0],
-    ['a', '', 1],
-    ['PROT', 'PORT', 1],
-    ['kitten', 'sitting', 3],
-    ['ab', 'ba', 1],
-  ] as const
-  for (const [one, other, distance] of cases) {
-    t.equal(editDistance(one, other), distance, `${one} ${other}`)
-    t.equal(editDistance(other, one), distance)
-  }
 })
 
 test('the replicas are read in their order', async t => {

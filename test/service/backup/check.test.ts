@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import fs, { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import fc from 'fast-check'
 import t, { test } from 'tap'
 import { checkBackup, compareVersions, prepareTarget } from '../../../service/backup/backup-folder.ts'
 import { Copy, digestFile } from '../../../service/backup/copy.ts'
@@ -146,71 +145,24 @@ t.test('a manifest names no file outside of the parts', async t => {
 
 // Manifests that were changed and given a matching digest.
 
-type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
-type Path = (string | number)[]
-
 /** The head and the files. The end is computed from them. */
 const files = ['postgres/devices', 'journal/checkpoint'].map(path => [path, 2, '0'.repeat(64)])
-const lines: Json[] = [JSON.parse(JSON.stringify(head)), ...files]
-
-function textOf(changed: readonly unknown[]): string {
-  const text = changed.map(line => `${typeof line === 'string' ? line : (JSON.stringify(line) ?? '')}\n`).join('')
-  const sha256 = createHash('sha256').update(text).digest('hex')
-  return `${text}${JSON.stringify({ files: changed.length - 1, sha256 })}\n`
-}
-
-/** Paths of every field and its parents. */
-function* pathsOf(value: Json, path: Path): Generator<Path> {
-  yield path
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, below] of Object.entries(value))
-    yield* pathsOf(below, [...path, Array.isArray(value) ? Number(name) : name])
-}
-const paths = lines.flatMap((line, at) => [...pathsOf(line, [at])])
-
-const isLeftOut = Symbol('left out')
-
-function changed(value: Json, [name, ...below]: Path, change: unknown): unknown {
-  if (name === undefined) return change
-  if (typeof value !== 'object' || value === null) throw new Error('a path ends here')
-  const of = (member: Json) => changed(member, below, change)
-  if (Array.isArray(value))
-    return value.flatMap((item, at) => (at === name ? [of(item)].filter(made => made !== isLeftOut) : [item]))
-  const { [String(name)]: member = null, ...others } = value
-  const made = of(member)
-  return made === isLeftOut ? others : { ...others, [String(name)]: made }
-}
-
-const hostile = ['a\u001b[31m\n', '9'.repeat(400), '__proto__', '\ud800']
-const texts = ['', 'x', '../x', 'journal/../../x', '/etc/passwd', ...hostile]
-const values: unknown[] = [isLeftOut, null, true, -1, 0, 1.5, 2 ** 53, 1e308, [], {}, [[]], ...texts]
-
-/** Checks only the manifest: a correct one is refused for its first missing file. */
+const lines: unknown[] = [head, ...files]
+/** Of the right digest. A correct one is refused for its first missing file. */
 function remadeRefusalOf(changed: readonly unknown[]): string {
-  const text = textOf(changed)
-  writeFileSync(join(alone, manifestName), text)
-  const refusal = messageOf(() => checkBackup(alone, version, nothing))
-  if (/^$|^not a refusal|\n/.test(refusal)) throw new Error(`${refusal}: ${text}`)
-  return refusal
+  const text = changed.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  writeFileSync(join(alone, manifestName), `${text}${JSON.stringify({ files: changed.length - 1, sha256 })}\n`)
+  return messageOf(() => checkBackup(alone, version, nothing))
 }
 
-t.test('a manifest that was changed in any field is refused in a sentence', async t => {
+t.test('a manifest of wrong fields or lines is refused in a sentence, and a folder in its place', async t => {
   t.match(remadeRefusalOf(lines), /cannot be read \(ENOENT\)/)
-  for (const path of paths) for (const value of values) remadeRefusalOf(changed(lines, path, value) as unknown[])
-  const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }))
-  const property = fc.property(fc.constantFrom(...paths), value, (path, value) => {
-    remadeRefusalOf(changed(lines, path, value) as unknown[])
-  })
-  fc.assert(property, { numRuns: 200, seed: 20_261_129 })
-  t.pass(`${paths.length} fields`)
-})
-
-t.test('refused: lines that are not JSON, and a folder in place of the manifest', async t => {
-  const line = fc.string({ unit: 'binary' }).map(text => text.replaceAll('\n', ''))
-  const property = fc.property(fc.nat(lines.length - 1), line, (at, line) => {
-    remadeRefusalOf(lines.with(at, line))
-  })
-  fc.assert(property, { numRuns: 100, seed: 20_261_129 })
+  const { version: _, ...unversioned } = head
+  const wrong = [null, 'x', '{', {}, [], unversioned, { ...head, topics: [{ name: '\u001b[31m\n', offset: -1 }] }]
+  for (const line of wrong) t.match(remadeRefusalOf(lines.with(0, line)), /^(?!not a refusal)\P{Cc}+$/u)
+  for (const line of [...wrong, ['postgres/devices', 2 ** 53, '0'.repeat(64)], ['journal/checkpoint', 2, '\ud800']])
+    t.match(remadeRefusalOf(lines.with(1, line)), /^(?!not a refusal)\P{Cc}+$/u)
   const other = temporaryFolder(t)
   mkdirSync(join(other, manifestName))
   t.throws(() => checkBackup(other, version, nothing), { message: /cannot be read \(EISDIR\)/ })
