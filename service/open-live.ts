@@ -104,7 +104,7 @@ function receivedFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest'][
 }
 
 /** Adapts the registries to the live state's metrics of devices. */
-export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNumber'>): LiveMetricsOf {
+function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNumber'>): LiveMetricsOf {
   const shownOf = createShownMetrics(metrics)
   return number => {
     const device = devices.byNumber(number)

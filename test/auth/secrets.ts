@@ -47,12 +47,6 @@ t.test('a user code is accepted in any spelling', async t => {
   for (const text of ['', 'BCDF-GHJ', 'BCDF-GHJKL', 'ACDF-GHJK', 'BCDF-GHJ1', 'ſSSS-SSSS', 'ßBBB-BBB']) {
     t.equal(parseUserCode(text), undefined, text)
   }
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
-      const code = parseUserCode(text)
-      return code === undefined || /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(code)
-    }),
-  )
 })
 
 t.test('device codes have 256 bits', async t => {

@@ -4,7 +4,6 @@ import { createHash, hkdfSync } from 'node:crypto'
 import { EncryptJWT, SignJWT } from 'jose'
 import t from 'tap'
 import { readSessionCookie, writeSessionCookie } from '../../../auth/sessions/cookie-chunks.ts'
-import { TooBusy } from '../../../auth/too-busy.ts'
 import {
   adminToken,
   goodPassword,
@@ -19,7 +18,7 @@ import { authJs } from '../../support/auth-js.ts'
 const service = await startAccounts(t, {
   settings: { mailRequestsPerHour: 1_000_000, registrationsPerHour: 1_000_000 },
 })
-const { ask, person, cookieOf, clock, store, warnings, accounts } = service
+const { ask, person, cookieOf, clock, store, warnings } = service
 const name = '__Secure-authjs.session-token'
 const id = await person('ada@example.com')
 
@@ -345,24 +344,6 @@ t.test('two credentials at once are rejected, where one is needed', async t => {
       }
     }
   }
-})
-
-t.test('a busy service, or one without its database, responds 503 with Retry-After', async t => {
-  const { passwords, failures } = accounts
-  const { attempt } = passwords
-  const { take } = failures
-  const login = () => ask('POST', '/login', { body: { email, password: goodPassword } })
-  passwords.attempt = async () => {
-    throw new TooBusy('full', 1)
-  }
-  t.match(await login(), { status: 503, headers: { 'retry-after': '1' }, body: { detail: 'Service Unavailable' } })
-  passwords.attempt = attempt
-  failures.take = async () => {
-    throw Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect', code: 'ECONNREFUSED' })
-  }
-  t.match(await login(), { status: 503, headers: { 'retry-after': '5' } })
-  failures.take = take
-  t.match(await login(), { status: 200 })
 })
 
 interface Sent {

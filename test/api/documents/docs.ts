@@ -426,18 +426,6 @@ t.test('pictures are served, other addresses of a page redirect to it, and unkno
   }
 })
 
-t.test('a page has a small transfer size', async t => {
-  const bytes = async (url: string) => {
-    const headers = { ...local.headers, 'accept-encoding': 'gzip' }
-    const { rawPayload, headers: answered } = await app.inject({ url, headers })
-    t.equal(answered['content-encoding'], 'gzip', url)
-    return rawPayload.length
-  }
-  for (const url of ['/docs', '/docs/api', '/docs/search?q=a', ...guideFiles.map(addressOfGuide), ...familyPages]) {
-    t.ok((await bytes(url)) < 70 * 1024, url)
-  }
-})
-
 t.test('the pages support a keyboard, a phone and the dark scheme', async t => {
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const browser = await openBrowser()

@@ -1,6 +1,5 @@
 /** Analyses over HTTP with a real QuestDB and the test's clock: caching, rejections, cancellation, and windows. */
 
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import http from 'node:http'
 import t from 'tap'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
@@ -189,19 +188,6 @@ t.test('a few days with too many readings for a light query are aggregated by th
   const { ask, write } = await serve(t, '2025-03-15T12:00:10Z', { lightRowsMax: 50 })
   await write('2025-03-15T12:00:00Z', 51)
   t.match(jsonOf(await ask('/daily_summary/Porch')).days.at(-1), { temperature: { count: 51 } })
-})
-
-t.test('a thread for analyses starts with the first one', async t => {
-  let workers = 0
-  const count = () => void workers++
-  subscribe('worker_threads', count)
-  t.teardown(() => unsubscribe('worker_threads', count))
-  const { ask } = await serve(t, '2025-03-14T12:00:10Z', { threadsMax: 1, analysisThreadsMax: 1 })
-  await ask('/detail_data/Porch')
-  t.equal(workers, 1)
-  await ask('/stats_data/Porch')
-  await ask('/stats_data/Porch?days=9')
-  t.equal(workers, 2)
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: the shapes have tests of their own

@@ -1,16 +1,14 @@
 /** The Auth.js host: requests of its client, with the accounts and sessions of the service. */
 
-import fc from 'fast-check'
 import t from 'tap'
 import { hostErrors } from '../../../api/sign-in/auth-host/auth-js.ts'
 import { goodPassword, publicUrl, sessionSecret, startAccounts } from '../../support/accounts.ts'
 import { authJs } from '../../support/auth-js.ts'
 import { openPages, sameOrigin, type Visited, type VisitOptions } from '../../support/pages.ts'
-import { runs } from '../../support/runs.ts'
 
 const under = await startAccounts(t)
 const { ask, person, cookieOf, clock, sessions, store, codec } = under
-const { visit, faults } = await openPages(t, under)
+const { visit } = await openPages(t, under)
 const email = 'ada@example.com'
 const id = await person(email)
 const formType = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -189,34 +187,4 @@ t.test('sessions survive responses of 503 while the database is unavailable', as
   const page = await other.submit('/sign-in', { email, password: goodPassword })
   t.match(page, { status: 503, headers: { 'retry-after': '5', 'content-type': /html/ }, text: /busy/ })
   t.strictSame(other.faults, [])
-})
-
-t.test('the host answers any request', async () => {
-  const { cookie } = await cookieOf(id)
-  const word = (words: string) => fc.constantFrom(...words.split(' '))
-  const path = word('csrf providers session signin signin/credentials callback/credentials signout error')
-  const name = word('csrfToken email password callbackUrl error data redirect json __proto__')
-  const text = fc.string({ unit: 'binary' }).map(text => text.toWellFormed())
-  const value = fc.oneof(text, fc.jsonValue(), fc.webUrl())
-  // An object may have a property `toString` that is not a function.
-  const textOf = (field: unknown) => (typeof field === 'string' ? field : JSON.stringify(field))
-  const type = word('application/json application/x-www-form-urlencoded text/plain')
-  const cookies = fc.oneof(fc.constantFrom(cookie, `${codec.cookieName}=x`), fc.string({ unit: 'grapheme-ascii' }))
-  const request = fc.record({ path, fields: fc.dictionary(name, value), type, sent: cookies, isPost: fc.boolean() })
-  await fc.assert(
-    fc.asyncProperty(request, async ({ path, fields, type, sent, isPost }) => {
-      const query = new URLSearchParams(
-        Object.entries(fields).map(([key, field]): [string, string] => [key, textOf(field)]),
-      ).toString()
-      const body = type === 'application/json' ? JSON.stringify(fields) : query
-      const headers = { ...sameOrigin, 'content-type': type }
-      const answer = isPost
-        ? await visit(`/auth/${path}`, { method: 'POST', body, headers, cookie: sent, address: '192.0.2.66' })
-        : await visit(`/auth/${path}?${query}`, { cookie: sent })
-      t.ok(answer.status < 500, `${path} ${answer.status} ${answer.text}`)
-      if (answer.location !== undefined) t.equal(new URL(answer.location, publicUrl).origin, publicUrl)
-    }),
-    runs(100, 1000),
-  )
-  t.strictSame(faults, [])
 })

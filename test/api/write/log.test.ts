@@ -27,7 +27,6 @@ const foreign = { status: 'device mismatch', detail }
 const invalid = (errors: object) => ({ status: 'invalid payload', errors })
 const passwords = {
   kitchen: await addDevice('kitchen'),
-  battery: await addDevice('battery', { battery: true }),
   silent: await addDevice('silent', { log_switch: false }),
 }
 const put = (body: unknown, headers?: Record<string, string>) => server.put('kitchen', passwords.kitchen, body, headers)
@@ -57,21 +56,14 @@ async function nothingStored(t: Test, work: () => Promise<unknown>): Promise<voi
 }
 
 tap.test('a good reading is stored except for the ignored fields, which the response names', async t => {
-  const seconds = Math.floor(Date.now() / 1000)
   const quoted = JSON.stringify(good)
   const numbered = Array.from({ length: 1_000 }, (_, index) => [`field ${index}`, String(index)])
   const firstTwenty = numbered.slice(0, 20).map(([name = '']) => name)
   const spelled = ['Battery', 'nested', '__proto']
-  const instants = [new Date().toISOString(), seconds, seconds * 1000, seconds * 1e6, seconds * 1e9, String(seconds)]
-  const timed = ['timestamp', 'Time'].flatMap(field => instants.map(time => ({ ...good, [field]: time })))
   const cases: [string, unknown, string[]?][] = [
     ['the four fields', good],
-    ['null is a missing metric', { ...good, humidity: null, pressure: null }],
-    ['the edges of the ranges', { ...good, temperature: -90, humidity: 103, pressure: 300, 'battery percentage': 110 }],
     ['the last of two keys wins', quoted.replace('{', '{"temperature":"x",')],
     ['a mark before the body', `\ufeff${quoted}`],
-    ['one value', { device: 'kitchen', temperature: 21.5 }],
-    ...timed.map((body): [string, unknown] => [JSON.stringify(body), body]),
     ['one field', { ...good, note: 'dry' }, ['note']],
     ['odd fields', { Battery: 'full', ...good, nested: { deep: [1] }, __proto: '', none: null }, spelled],
     ['a name that means something to JavaScript', `${quoted.slice(0, -1)},"__proto__":""}`, ['__proto__']],
@@ -79,8 +71,6 @@ tap.test('a good reading is stored except for the ignored fields, which the resp
     ['the first twenty of many', { ...Object.fromEntries(numbered), ...good }, firstTwenty],
     ['long ones are cut', { ...good, ['x'.repeat(10_000)]: 1 }, [`${'x'.repeat(63)}…`]],
     ['a sensor that is not connected', { ...good, temperature: -127, co2: 600 }, ['temperature']],
-    ['infinity', quoted.replace('21.5', '1e999'), ['temperature']],
-    ['two out of range', { ...good, humidity: 104, pressure: 0, note: 'dry' }, ['humidity', 'pressure', 'note']],
   ]
   const before = stored.length
   for (const [name, body, ignored] of cases) {
@@ -95,22 +85,6 @@ tap.test('a good reading is stored except for the ignored fields, which the resp
   ]
   for (const headers of more) await answers(t, JSON.stringify(headers), await put(good, headers), 200, success)
   await answers(t, 'with a slash at the end', await send(asKitchen, good, '/api/log/'), 200, success)
-})
-
-tap.test('the last one of both spellings of a battery wins', async t => {
-  const sent = { ...good, device: 'battery' }
-  const takes = async (name: string, body: unknown, more = {}) =>
-    await answers(t, name, await server.put('battery', passwords.battery, body), 200, { ...success, ...more })
-  await takes('with an underscore', { ...sent, battery_voltage: 3.7, battery_percentage: 88 })
-  await takes('one of each', { ...sent, battery_voltage: 3.7, 'battery percentage': 88 })
-  t.match(stored.at(-1), { reading: { battery_voltage: 3.7, battery_percentage: 88 } })
-  const last = { ...sent, 'battery voltage': 3.7, battery_voltage: 300, battery_percentage: 88 }
-  await takes('the underscore last', last, { ignored: ['battery_voltage'] })
-  await takes('the blank last', { ...sent, battery_voltage: 300, 'battery voltage': 3.7, battery_percentage: 88 })
-  const wrong = { ...sent, battery_voltage: 'full', battery_percentage: null }
-  const errors = { battery_voltage: 'must be a number or null' }
-  const refused = await server.put('battery', passwords.battery, wrong)
-  await answers(t, 'as it was spelled', refused, 400, invalid(errors))
 })
 
 tap.test('a device that may not write is rejected', async t => {
@@ -128,7 +102,7 @@ tap.test('a device that may not write is rejected', async t => {
       await answers(t, name, response, 401, unauthorized)
     }
     const mismatch = { status: 'device mismatch' }
-    await answers(t, 'the name of another', await put({ ...good, device: 'battery' }), 403, mismatch)
+    await answers(t, 'the name of another', await put({ ...good, device: 'silent' }), 403, mismatch)
     const off = await server.put('silent', passwords.silent, { ...good, device: 'silent' })
     await answers(t, 'switched off', off, 403, { status: 'logging disabled' })
   })
@@ -205,27 +179,12 @@ tap.test('a reading whose credential ends while it arrives is not stored', async
 })
 
 tap.test('a rejection names each wrong field', async t => {
-  const between = (min: number, max: number) => `must be between ${min} and ${max}`
-  const alone = { device: 'kitchen', temperature: undefined, humidity: undefined, pressure: undefined }
-  const one = { temperature: 'at least one metric must be a number' }
   const zone = { timestamp: 'must be ISO 8601 with a zone, or an epoch in s, ms, µs or ns' }
-  const beforeClocks = { timestamp: 'must not be before 2000-01-01 (a clock that is not set says 1970)' }
   const cases: [string, unknown, Record<string, string>][] = [
     ['no device', { ...good, device: undefined }, { device: 'is required' }],
     ['a device that is no text', { ...good, device: 5 }, { device: 'must be a string' }],
-    ['nothing but the device', { device: 'kitchen' }, one],
-    ['nothing measured', { ...good, temperature: null, humidity: null, pressure: null }, one],
     ['text for a number', { ...good, temperature: '21' }, { temperature: 'must be a number or null' }],
-    ['too cold', { ...alone, temperature: -90.1 }, { temperature: between(-90, 85) }],
-    ['too wet', { ...alone, humidity: 103.1 }, { humidity: between(0, 103) }],
-    ['too high', { ...alone, pressure: 299 }, { pressure: between(300, 1100) }],
-    ['too full', { ...alone, 'battery percentage': 111 }, { 'battery percentage': between(0, 110) }],
     ['a time without a zone', { ...good, timestamp: '2026-01-01T00:00:00' }, zone],
-    ['a day that is none', { ...good, timestamp: '2026-02-30T00:00:00Z' }, zone],
-    ['before 2000', { ...good, timestamp: 946_684_799_999 }, beforeClocks],
-    ['too few even for seconds', { ...good, timestamp: 946_684_799 }, beforeClocks],
-    ['two times', { ...good, ts: 1_767_225_600, time: 1_767_225_700 }, { time: 'is another time than ts' }],
-    ['the future', { ...good, timestamp: Date.now() + 400_000 }, { timestamp: 'must not be in the future' }],
   ]
   for (const [name, body, errors] of cases) {
     await answers(t, name, await put(body), 400, invalid(errors))
@@ -292,11 +251,6 @@ tap.test('rejected idempotency keys have a reason, without effect on other readi
   t.equal(await sends('too many', 'c', {}, 429, { status: 'too many idempotency keys' }), '600')
   await sends('of another device', 'c', { device: 'barn' }, 403, {})
   await answers(t, 'no key', await server.put('porch', porch, { ...good, device: 'porch' }), 200, success)
-})
-
-tap.test('above 100 % humidity is stored as 100', async t => {
-  t.equal((await put({ ...good, humidity: 102.5 })).status, 200)
-  t.match(stored.at(-1), { device: 'kitchen', reading: { humidity: 100 } })
 })
 
 tap.test('only failed attempts are delayed', async t => {
