@@ -5,7 +5,7 @@
 
 import { bug } from '../../store/limits/bug.ts'
 import { airMetrics } from '../answers/units.ts'
-import { columnKey, type LatestValues } from './latest-values.ts'
+import type { LatestValues } from './latest-values.ts'
 import type { LiveCadence } from './live-state.ts'
 
 export const hourMs = 3_600_000
@@ -175,5 +175,5 @@ function letterOf(count: number, { kind, expectedMs }: LiveCadence): string {
 }
 
 function isRecent(values: LatestValues, metric: number, timeUs: number): boolean {
-  return (values.get(columnKey(metric))?.timeUs ?? Number.NEGATIVE_INFINITY) > timeUs - valueAgeUsMax
+  return values.timeOf(metric) > timeUs - valueAgeUsMax
 }

@@ -32,18 +32,30 @@ export function columnKey(column: number): number {
 
 export interface LatestValue {
   readonly key: number
-  value: number
+  readonly value: number
   /** Epoch microseconds. */
-  timeUs: number
+  readonly timeUs: number
 }
 
+const unknownUs = Number.NEGATIVE_INFINITY
+
+/** Arrays of numbers for the built-in metrics take a third of the memory of an object for each value. */
 export class LatestValues {
-  readonly #columns: (LatestValue | undefined)[] = Array(metrics.length).fill(undefined)
-  #series = noSeries
+  /** By column. The time is -Infinity where no value is known. */
+  readonly #values: number[] = Array(metrics.length).fill(Number.NaN)
+  readonly #timesUs: number[] = Array(metrics.length).fill(unknownUs)
+  #series: readonly LatestValue[] = noSeries
 
   get(key: number): LatestValue | undefined {
-    if (key < 0) return this.#columns[columnKey(key)]
-    return this.#series.find(one => one.key === key)
+    if (key >= 0) return this.#series.find(one => one.key === key)
+    const column = columnKey(key)
+    const timeUs = this.timeOf(column)
+    return timeUs === unknownUs ? undefined : { key, value: this.#values[column] as number, timeUs }
+  }
+
+  /** Epoch microseconds of a built-in metric's value; -Infinity without one. */
+  timeOf(column: number): number {
+    return this.#timesUs[column] ?? unknownUs
   }
 
   get hasSeries(): boolean {
@@ -59,10 +71,9 @@ export class LatestValues {
     let isLacking = false
     for (let column = 0; column < metrics.length; column++) {
       const value = reading.value(column)
-      const known = this.#columns[column]
-      if (!Number.isNaN(value)) this.#set(known, columnKey(column), timeUs, value)
-      else if (known?.timeUs === timeUs) {
-        this.#columns[column] = undefined
+      if (!Number.isNaN(value)) this.#set(columnKey(column), timeUs, value)
+      else if (this.#timesUs[column] === timeUs) {
+        this.#timesUs[column] = unknownUs
         isLacking = true
       }
     }
@@ -76,26 +87,31 @@ export class LatestValues {
     this.#series = before.filter(({ key, timeUs: knownUs }) => knownUs !== timeUs || isIn(reading, key))
     const isLacking = this.#series.length < before.length
     for (let place = 0; place < reading.customCount; place++) {
-      const [series, value] = [reading.customSeries(place), reading.customValue(place)]
+      const value = reading.customValue(place)
       // An erased value is NaN.
-      if (!Number.isNaN(value)) this.#set(this.get(series), series, timeUs, value)
+      if (!Number.isNaN(value)) this.#set(reading.customSeries(place), timeUs, value)
     }
     return isLacking
   }
 
-  #set(known: LatestValue | undefined, key: number, timeUs: number, value: number): void {
-    if (known === undefined) this.#add({ key, value, timeUs })
-    else if (timeUs >= known.timeUs) {
-      known.value = value
-      known.timeUs = timeUs
+  /** A value of an earlier time is not taken. */
+  #set(key: number, timeUs: number, value: number): void {
+    const column = columnKey(key)
+    if (key >= 0) this.#setSeries({ key, timeUs, value })
+    else if (timeUs >= this.timeOf(column)) {
+      this.#values[column] = value
+      this.#timesUs[column] = timeUs
     }
   }
 
+  #setSeries(one: LatestValue): void {
+    const place = this.#series.findIndex(({ key }) => key === one.key)
+    const known = this.#series[place]
+    if (known === undefined) this.#add(one)
+    else if (one.timeUs >= known.timeUs) this.#series = this.#series.with(place, one)
+  }
+
   #add(one: LatestValue): void {
-    if (one.key < 0) {
-      this.#columns[columnKey(one.key)] = one
-      return
-    }
     // An erased value is removed later than the registry reuses its series, so it never has newer values.
     const oldest =
       this.#series.length < seriesMax
@@ -107,13 +123,20 @@ export class LatestValues {
   /** Takes a value from QuestDB, NaN for none. One of the same time or newer stays. */
   merge(key: number, timeUs: number, value: number): void {
     const known = this.get(key)
-    if (!Number.isNaN(value) && !(known !== undefined && timeUs <= known.timeUs)) this.#set(known, key, timeUs, value)
+    if (!Number.isNaN(value) && !(known !== undefined && timeUs <= known.timeUs)) this.#set(key, timeUs, value)
   }
 
-  keep(isKept: (value: LatestValue) => boolean): void {
-    for (const [column, known] of this.#columns.entries()) {
-      if (known !== undefined && !isKept(known)) this.#columns[column] = undefined
-    }
+  /** Forgets the values before this time, in epoch microseconds. */
+  forgetBefore(timeUs: number): void {
+    for (const [column, knownUs] of this.#timesUs.entries()) if (knownUs < timeUs) this.#timesUs[column] = unknownUs
+    this.#keepSeries(one => one.timeUs >= timeUs)
+  }
+
+  forgetSeries(erased: ReadonlySet<number>): void {
+    this.#keepSeries(({ key }) => !erased.has(key))
+  }
+
+  #keepSeries(isKept: (one: LatestValue) => boolean): void {
     if (!this.#series.every(isKept)) this.#series = this.#series.filter(isKept)
   }
 }

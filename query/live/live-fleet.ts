@@ -174,7 +174,7 @@ export class LiveFleet {
   /** Removes expired readings, and values of metrics that the device has not sent since. */
   async forgetBefore(timeUs: number, signal: AbortSignal): Promise<void> {
     await this.each(device => {
-      if (device.lastUs >= timeUs) device.values.keep(value => value.timeUs >= timeUs)
+      if (device.lastUs >= timeUs) device.values.forgetBefore(timeUs)
       else if (device.lastUs !== Number.NEGATIVE_INFINITY) {
         device.clearReadings()
         this.update(device)
@@ -184,7 +184,7 @@ export class LiveFleet {
 
   /** Removes the values of erased series. */
   async forgetSeries(erased: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
-    await this.each(({ values }) => values.keep(({ key }) => !erased.has(key)), signal)
+    await this.each(({ values }) => values.forgetSeries(erased), signal)
   }
 
   /** Visits all devices, some thousands a turn. */
