@@ -57,6 +57,9 @@ async function open(page: Page, device: string, search = ''): Promise<void> {
   await region(page, 'Readings').locator('canvas').first().waitFor()
 }
 
+/** A busy service refuses an analysis at first, and the page asks again. */
+const answerTo = (page: Page, path: string) =>
+  page.waitForResponse(response => response.ok() && response.url().includes(path))
 const minute = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`
 const dates = (fromDay: number, toDay: number) =>
   `?analyses=charts&from=${minute(endMs - fromDay * dayMs)}&to=${minute(endMs - toDay * dayMs)}`
@@ -64,7 +67,7 @@ const legends = (page: Page) => page.locator('.panel .key.ahead').allInnerTexts(
 const legend = 'forecast, 80 %'
 
 onDesk('a desk: charts of 24 hours continue with a forecast beside usual values', async (page, t) => {
-  const answered = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-yard'))
+  const answered = answerTo(page, '/api/forecast/analyses-yard')
   await open(page, 'analyses-yard')
   await becomes(t, () => legends(page), Array(4).fill(legend), 'each gauge has one')
   await becomes(t, () => page.locator('.panel .swatch-key').allInnerTexts(), Array(4).fill('usual'))
@@ -145,7 +148,7 @@ onDesk('anomalies are read when unfolded, newest first, page by page', async (pa
   t.ok(total >= spikes)
   const asked = requestsOf(page)
   const pages = () => asked.filter(({ pathname }) => pathname.startsWith('/api/anomalies/')).length
-  const forecast = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-odd'))
+  const forecast = answerTo(page, '/api/forecast/analyses-odd')
   await open(page, 'analyses-odd')
   t.match(await (await forecast).json(), { temperature: { hours: [], reason: 'short_history' } })
   const section = region(page, 'Unusual readings')
@@ -176,7 +179,7 @@ onDesk('a silent device has neither a forecast nor usual values', async (page, t
     const response = await route.fetch()
     await route.fulfill({ response, json: { ...(await response.json()), state: 'silent' } })
   })
-  const answered = page.waitForResponse(response => response.url().includes('/api/normal/analyses-yard'))
+  const answered = answerTo(page, '/api/normal/analyses-yard')
   await open(page, 'analyses-yard')
   await page.locator('.device-head').getByText('silent').waitFor()
   await answered
