@@ -26,7 +26,7 @@ import {
 
 export type { AlertQuery }
 
-export interface AlertWithEvents extends AlertRow {
+interface AlertWithEvents extends AlertRow {
   /** The latest, oldest first. */
   events: AlertEventRow[]
 }

@@ -19,7 +19,7 @@ export interface LeasedClass {
   boundUs: number
 }
 
-export interface LeaseRequest {
+interface LeaseRequest {
   /** Number of classes that the holder needs. */
   classesMax: number
   leaseMs: number

@@ -1,6 +1,5 @@
 /** Alerts, their rules and notifications on a real PostgreSQL. */
 
-import './outbox/courses.ts'
 import './outbox/erased-devices.ts'
 import './outbox/flush.ts'
 import './outbox/kills.ts'

@@ -1,6 +1,5 @@
 /** Readings of devices, by HTTP and MQTT: live, late, repeated and bad ones, idempotency keys, bulk bodies and imports. */
 
-import { clockFileMs } from './clock.ts'
 import type { Beginning, Kind } from './ledger.ts'
 import { type CreateTraffic, type Outgoing, type Sender, statusesOfPart, type Traffic } from './load-traffic.ts'
 import type { Answer } from './pipe.ts'
@@ -113,11 +112,7 @@ function publishOf(sender: Sender, attempt: Beginning): Outgoing {
   }
 }
 
-export const createReadings: CreateTraffic = (
-  { importReadings = 500, keyed = false, clockFile },
-  takeSequences,
-): Traffic => {
-  const nowMs = () => Date.now() + (clockFile === undefined ? 0 : clockFileMs(clockFile))
+export const createReadings: CreateTraffic = ({ importReadings = 500, keyed = false }, takeSequences): Traffic => {
   const lateFromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs
   const timesOf = new WeakMap<Sender, Times>()
   let imported = 0
@@ -129,7 +124,7 @@ export const createReadings: CreateTraffic = (
     const used = kind === 'timed' ? times.recent : times.late
     if (again && used.length > 0) return usedTime(used, sender.random)
     const timeMs =
-      kind === 'timed' ? freshTime(nowMs(), used) : lateTime(lateFromMs - sender.random.below(2) * 2 * dayMs, used)
+      kind === 'timed' ? freshTime(Date.now(), used) : lateTime(lateFromMs - sender.random.below(2) * 2 * dayMs, used)
     used.push(timeMs)
     if (used.length > recentMax) used.shift()
     return timeMs

@@ -3,7 +3,6 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
-import { freeze } from '../support/frozen.ts'
 import { messageOf } from '../support/processes.ts'
 import type { Ports } from './pipe.ts'
 
@@ -27,8 +26,6 @@ export interface LoadOptions {
   points?: boolean
   stationCount?: number
   pointRequestsPerSecond?: number
-  /** The devices use the service's clock, which this file sets (clock.ts). */
-  clockFile?: string
 }
 
 /** A device with its password, or a station with an API key. */
@@ -58,8 +55,6 @@ export type LoadMessage = { kind: 'started' } | { kind: 'stopped'; halfAnswers: 
 
 export interface Load {
   revoked(device: string, password: string, atMs: number): void
-  /** Pauses the load until the returned function is called. */
-  pause(): () => void
   /** Waits for outstanding responses and returns how many were truncated. May be called twice. */
   stop(): Promise<number>
 }
@@ -72,9 +67,9 @@ export async function startLoads(
   { devices, stations }: { devices: readonly Login[]; stations: readonly Login[] },
   options: LoadOptions,
 ): Promise<{ load: Load; ledgerPaths: string[] }> {
-  const { seed, perSecond, busyDevices, mqttDevices, keyed, clockFile, pointRequestsPerSecond = 40 } = options
+  const { seed, perSecond, busyDevices, mqttDevices, keyed, pointRequestsPerSecond = 40 } = options
   const { importEveryMs, importReadings, importsMax } = options
-  const ofReadings = { ...{ perSecond, busyDevices, mqttDevices, keyed, clockFile }, importEveryMs, importReadings }
+  const ofReadings = { ...{ perSecond, busyDevices, mqttDevices, keyed }, importEveryMs, importReadings }
   const orders = [
     { ...ofReadings, importsMax, traffic: 'readings', ledgerPath: join(folder, 'ledger'), devices },
     {
@@ -86,12 +81,6 @@ export async function startLoads(
   for (const order of orders) loads.push(await startLoad(hooks, { ...targets, seed, ...order } as LoadOrder))
   const load: Load = {
     revoked: (...revocation) => loads[0]?.revoked(...revocation),
-    pause() {
-      const goOn = loads.map(one => one.pause())
-      return () => {
-        for (const one of goOn) one()
-      }
-    },
     stop: async () => (await Promise.all(loads.map(one => one.stop()))).reduce((sum, count) => sum + count, 0),
   }
   return { load, ledgerPaths: orders.map(({ ledgerPath }) => ledgerPath) }
@@ -119,7 +108,6 @@ async function startLoad(t: TestHooks, order: LoadOrder): Promise<Load> {
   await messageOf(child)
   return {
     revoked: (device, password, atMs) => send({ kind: 'revoked', device, password, atMs }),
-    pause: () => freeze(child.pid as number),
     stop() {
       if (!stopped) send({ kind: 'stop' })
       stopped = true

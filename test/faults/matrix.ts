@@ -2,8 +2,7 @@
 
 import type { Harness, Run } from './experiment.ts'
 import { alertsToBadReceivers, alertsWhileFrozen, alertsWithWrongClock, dieWithAlerts } from './rows/alerts.ts'
-import { misbehavingClients } from './rows/clients.ts'
-import { clockAheadOfRetention, slowDisk, wrongClock } from './rows/clocks.ts'
+import { clockAheadOfRetention, wrongClock } from './rows/clocks.ts'
 import { eraseSeries } from './rows/erase.ts'
 import { damageJournal } from './rows/journal.ts'
 import { dieAtPoints, killEverything, killInReplay, killService, stopService } from './rows/kills.ts'
@@ -36,11 +35,9 @@ export const matrix: MatrixRow[] = [
   { row: '10a', what: 'disk of the journal full', cycles: 3, minutes: 0.6, run: fullJournalDisk },
   { row: '10b', what: 'disk of QuestDB full', cycles: 1, minutes: 1.2, run: fullQuestdbDisk },
   { row: '10c', what: 'disk of PostgreSQL full', cycles: 2, minutes: 0.3, run: fullPostgresDisk },
-  { row: '12', what: 'syncs of 0.2 to 2 s', cycles: 3, minutes: 1, run: slowDisk },
   { row: '13', what: 'clock jumps', cycles: 3, minutes: 1.2, run: wrongClock },
   { row: '14', what: 'killed while it sends again', cycles: 12, minutes: 2.5, run: killInReplay },
   { row: '16', what: 'file handles low', cycles: 2, minutes: 0.4, run: fewFileHandles },
-  { row: '18', what: 'misbehaving clients', cycles: 2, minutes: 0.3, run: misbehavingClients },
   { row: '26', what: 'changes while PostgreSQL is frozen', cycles: 1, minutes: 3, run: changeWhileFrozen() },
   { row: '21', what: 'erased, then killed or replayed', cycles: 6, minutes: 9, run: eraseSeries },
   { row: '28', what: 'clock ahead, readings expire', cycles: 2, minutes: 1.5, run: clockAheadOfRetention },

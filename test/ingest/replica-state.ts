@@ -50,6 +50,25 @@ t.test('the applied offset may be ahead of the committed one until a rewind', as
   t.equal(await state.appliedOffset(topic), 5)
 })
 
+t.test('offsets of commits and tombstones only rise, those of rewinds only fall', async t => {
+  const { topic, state } = await openTopic()
+  for (const to of [5, 3]) await state.commit(topic, to, [])
+  for (const before of [4, 6, 2]) await state.addTombstones(topic, [9], before)
+  await state.addTombstones(topic, [8], 3)
+  t.strictSame(await state.load(topic), {
+    offset: 5,
+    tombstones: [
+      [8, 3],
+      [9, 6],
+    ],
+  })
+  await state.pruneTombstones(topic, 3)
+  for (const to of [4, 2, 3]) await state.requestRewind(topic, to)
+  t.strictSame(await state.load(topic), { offset: 2, tombstones: [[9, 6]] })
+  t.strictSame([await state.takeRewind(topic), await state.takeRewind(topic)], [2, undefined])
+  t.equal((await state.load(topic)).offset, 2)
+})
+
 t.test('a replica that is being committed for is taken over afterwards', async t => {
   const { topic, state } = await openTopic()
   const client = await store.connectPostgres()

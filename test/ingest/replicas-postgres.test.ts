@@ -2,5 +2,4 @@
 
 import './idempotency/claims.ts'
 import './replica-state.ts'
-import './replica-state-model.ts'
 import './replica-state-reader.ts'

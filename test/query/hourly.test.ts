@@ -18,7 +18,6 @@ import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { questdbRows } from '../support/questdb-rows.ts'
 import { openReadingsSource } from '../support/readings-source.ts'
-import { waitFor } from '../support/wait-for.ts'
 
 const { address } = await startQuestdb(t)
 const ingest = openIngest({
@@ -180,37 +179,6 @@ test('a late, a replaced and a new reading show at once', async t => {
     t.not(differences(after, before).length, 0)
     t.strictSame(differences(await hoursOf(of, rawFromUs()), after), [])
   }
-})
-
-test('hours are right at any moment while readings of all ages come in', async t => {
-  const of = device(4)
-  await fill(of)
-  await refreshed(t)
-  let batch = 0
-  async function feed(): Promise<void> {
-    // Most readings are new. Some are old, and some replace others.
-    const age = batch % 7 === 0 ? 1 + ((batch * 37) % 90) : 1
-    const timesUs = Array.from({ length: 3 }, (_, index) => toUs - age * hourUs + ((batch * 13 + index) % 60) * stepUs)
-    await send(of, timesUs, batch, age > 1)
-    batch++
-  }
-  let withView = 0
-  const wrong: string[] = []
-  let isQuiet = true
-  await waitFor('hours of the view were compared 5 times', async () => {
-    // QuestDB applies one batch at a time during the comparison: on a slow machine two reads would never be equal.
-    if (isQuiet) await feed()
-    const before = await hoursOf(of)
-    const from = rawFromUs()
-    const mixed = await hoursOf(of, from)
-    // A batch applied meanwhile may be in only one of the two.
-    isQuiet = differences(await hoursOf(of), before).length === 0
-    if (!isQuiet) return false
-    if (from > fromUs + hourUs) withView++
-    wrong.push(...differences(mixed, before))
-    return withView === 5
-  })
-  t.strictSame(wrong, [])
 })
 
 test('a view that is gone is done without', async t => {

@@ -1,4 +1,4 @@
-/** Faults of the journal's disk: a SIGKILL at a named point, slow syncs, or the loss of unsynced data with the process. */
+/** Faults of the journal's disk: a SIGKILL at a named point, or the loss of unsynced data with the process. */
 
 import type { Disk, DiskFile } from '../../../ingest/journal/disk.ts'
 import { faults, pass } from './fail-point.ts'
@@ -38,8 +38,6 @@ export function withDiskFaults(disk: Disk): Disk {
 const replacePoints: Record<string, FailPoint> = { checkpoint: 'checkpoint-rename', erased: 'tombstone-rename' }
 
 function fileWithFaults(file: DiskFile): DiskFile {
-  const { FAULT_SYNC_MS: syncDelayMs } = faults
-  let syncs = 0
   // Zeros are preallocated space for groups.
   let isGroup = false
   return {
@@ -50,10 +48,6 @@ function fileWithFaults(file: DiskFile): DiskFile {
       if (isGroup) pass('after-append')
     },
     sync() {
-      if (syncDelayMs !== undefined) {
-        const { min, max } = syncDelayMs
-        sleepMs(min + (max - min) * ((syncs++ % 7) / 6))
-      }
       file.sync()
       if (isGroup) pass('after-sync')
       isGroup = false
@@ -84,8 +78,4 @@ function forgetful(file: DiskFile): DiskFile {
       file.close()
     },
   }
-}
-
-function sleepMs(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

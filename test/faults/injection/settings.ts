@@ -68,15 +68,6 @@ const FaultSettings = z.object({
     .optional(),
   /** Passes of other rows are not counted. */
   FAIL_ROWS: z.enum(faultRows).default('readings'),
-  /** `200..5000`: each sync of the journal is delayed by a different number of milliseconds in this range. */
-  FAULT_SYNC_MS: z
-    .string()
-    .regex(/^\d+\.\.\d+$/)
-    .transform(text => {
-      const [min = 0, max = 0] = text.split('..').map(Number)
-      return { min, max }
-    })
-    .optional(),
   FAULT_LOSE_UNSYNCED: z.literal('1').optional(),
   /** `2:3600,4:-300`: two seconds after the start the clock is an hour ahead, after four it is five minutes behind. */
   FAULT_CLOCK: z

@@ -1,4 +1,4 @@
-/** Rows 12, 13 and 28: a disk with syncs of seconds, and a wrong clock. */
+/** Rows 13 and 28: a wrong clock. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,26 +7,6 @@ import { periodsIn, setClockFile } from '../clock.ts'
 import { type Change, copySource } from '../copy-source.ts'
 import { eachCycle, type Harness, type Run, type TestBed } from '../experiment.ts'
 import { injecting } from '../injection/settings.ts'
-
-const residentBytesMax = 600 * 1024 * 1024
-
-export const slowDisk = eachCycle(
-  { perSecond: 1500, firstStart: injecting({ FAULT_SYNC_MS: '200..2000' }) },
-  async bed => {
-    await sleep(9000)
-    const bytes = await metricOf(bed.service.port, 'process_resident_memory_bytes')
-    if (bytes > residentBytesMax) bed.tally.problems.push(`the service holds ${Math.round(bytes / 1024 / 1024)} MiB`)
-    await bed.kill()
-    await bed.service.start()
-    await sleep(500)
-  },
-)
-
-async function metricOf(port: number, name: string): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  const line = text.split('\n').find(each => each.startsWith(`${name} `))
-  return Number(line?.slice(name.length) ?? Number.NaN)
-}
 
 /** An hour ahead, an hour behind, five minutes behind, then correct. The next start has an earlier clock. */
 const jumps = '1:3600,2.5:-3600,4:-300,5.5:0'

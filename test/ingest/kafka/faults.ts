@@ -1,7 +1,7 @@
 /** Appends, a journal and a feed during faults of a broker: no duplicates, and no older value after a newer one. */
 
 import { randomBytes } from 'node:crypto'
-import { Admin, Connection, describeProducersV0, incrementalAlterConfigsV1 } from '@platformatic/kafka'
+import { Connection, describeProducersV0, incrementalAlterConfigsV1 } from '@platformatic/kafka'
 import t, { type Test } from 'tap'
 import { openDisk } from '../../../ingest/journal/disk.ts'
 import { Journal } from '../../../ingest/journal/journal.ts'
@@ -108,18 +108,6 @@ t.test('a frozen broker is reported in time and stores nothing old after newer r
   t.ok(texts.filter(text => text === 'old').length <= 1)
 })
 
-t.test('a group without a lease is refused and absent from the topic', async t => {
-  const { journal, journalled, lease } = await openJournal(t, 'leased')
-  const partition = await (await kafka.connect()).partition('leased')
-  lease.leftMs = 0
-  t.equal(await journalled(4), 'full')
-  t.match(journal.status().issue, /this node has no lease/)
-  t.equal((await partition.offsets()).end, 0)
-  lease.leftMs = 10_000
-  await until('a reading is stored', async () => (await journalled(5)) === 'stored')
-  t.equal(journal.status().issue, undefined)
-})
-
 t.test('groups are as short as the topic allows, whether they are compressed or not', async t => {
   const messageBytes = 270_000
   const groupBytesMax = groupBytesFor(messageBytes)
@@ -147,19 +135,6 @@ t.test('groups are as short as the topic allows, whether they are compressed or 
 t.test('a journal that is closed before its thread has begun is closed', async t => {
   const { journal } = await openJournal(t, 'closed-at-once')
   await journal.close()
-})
-
-t.test('a topic that was made again is another one', async () => {
-  const client = await kafka.connect({ appendDeadlineMs: 500 })
-  const partition = await client.partition(await kafka.makeTopic('again'))
-  for (const text of ['a', 'b']) await storeText(partition, text)
-  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [...kafka.addresses] })
-  await admin.deleteTopics({ topics: ['again'] })
-  await admin.close()
-  const make = () => client.admin.create({ name: 'again', partitions: 1, replication: 1 })
-  await until('it is made again', make)
-  await until('its reader is received', async () => (await nameOfError(partition.fetch(0, 1000, 0))) === 'TopicMissing')
-  await untilRefused(partition, 'c', /^the topic again was deleted and made again$/)
 })
 
 t.test('a producer that the broker has forgotten goes on', async t => {
@@ -219,11 +194,4 @@ async function untilRefused(partition: TopicPartition, text: string, why: RegExp
     const outcome = await appendText(partition, text)
     return outcome.outcome === 'full' && why.test(outcome.reason)
   })
-}
-
-async function nameOfError(promise: Promise<unknown>): Promise<string | undefined> {
-  return await promise.then(
-    () => undefined,
-    (error: Error) => error.name,
-  )
 }

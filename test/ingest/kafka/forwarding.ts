@@ -125,16 +125,3 @@ t.test('damaged parts of a spool are fetched again', async t => {
   t.ok(texts.includes('journal corrupted; damaged bytes moved to quarantine'))
   t.match(forwarder.status(), [{ status: { losses: 1 } }])
 })
-
-t.test('a topic that ends before the committed offset is forwarded from its end, with an alarm', async t => {
-  const of = await makeTopic(t)
-  await append(of, records(device(of.device), [1], nowUs()))
-  await store.postgres.query('INSERT INTO replica_topics (topic, committed_offset) VALUES ($1, 10)', [of.topic])
-  const { log, texts } = recordingLog('error')
-  forward(t, of.replica('a'), log)
-  await untilCommitted(of, 1)
-  await append(of, records(device(of.device), [2], nowUs()))
-  await untilCommitted(of, 2)
-  t.strictSame(await valuesOf(of.device), [2])
-  t.strictSame(texts, ['the topic ends before the forwarded offset: it has lost groups, or was created again'])
-})

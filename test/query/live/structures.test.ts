@@ -1,10 +1,8 @@
 /** Structures of the live state, compared with plain arrays. */
 
-import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { threeHourChange, trendOf } from '../../../analytics/summary/pressure-tendency.ts'
-import { gzipLevel } from '../../../query/cache/encode-body.ts'
 import { Deadlines, noDeadline } from '../../../query/live/deadlines.ts'
 import { DeviceHours } from '../../../query/live/device-hours.ts'
 import { type FleetOrder, ListedOrder } from '../../../query/live/fleet-order.ts'
@@ -12,7 +10,7 @@ import { pageOf } from '../../../query/live/fleet-page.ts'
 import { LatestValues } from '../../../query/live/latest-values.ts'
 import { LiveFleet } from '../../../query/live/live-fleet.ts'
 import { liveStates } from '../../../query/live/live-state.ts'
-import { hourMs, minuteMs, uniform } from '../../analytics/series.ts'
+import { hourMs, minuteMs } from '../../analytics/series.ts'
 import { runs } from '../../support/runs.ts'
 import { type MadeFleet, type MadeReading, madeDevice, makeFleet, stored } from './made-fleet.ts'
 
@@ -159,39 +157,6 @@ t.test('a page of listed devices reads only these in a search that yields betwee
   t.notOk(names.includes('somebody-elses') || names.includes(first?.name))
   t.not(found?.last, undefined, 'and there are more')
   t.strictSame(live.page(asked, []).devices, [])
-})
-
-t.test('a device takes at most 150 bytes of a compressed page', async t => {
-  const nowMs = Date.UTC(2026, 5, 1, 12, 34)
-  const places = ['Boiler room', 'Greenhouse 3', 'Hall B, north', 'Roof', 'Server room', 'Küche']
-  const devices = Array.from({ length: 300 }, (_, index) => {
-    const [name, location_short] = [`sensor-${String(index).padStart(4, '0')}`, `${places[index % 6]} ${index % 37}`]
-    return madeDevice(index + 1, { name, location_short })
-  })
-  const fleet = await makeFleet(t, devices, nowMs)
-  const random = uniform(1)
-  const rounded = (value: number, digits: number) => Number(value.toFixed(digits))
-  for (let hour = 25; hour >= 0; hour--) {
-    const lost = random()
-    fleet.take(
-      devices.flatMap(({ number }) => {
-        const count = random() < 0.1 ? Math.floor(12 * lost) : 12
-        return Array.from({ length: count }, (_, index) => ({
-          device: number,
-          timeMs: nowMs - hour * 3_600_000 - (11 - index) * 300_000 - Math.floor(random() * 60_000),
-          temperature: rounded(15 + 10 * random(), 2),
-          humidity: rounded(40 + 20 * random(), 1),
-          pressure: rounded(1000 + 20 * random(), 2),
-          battery_voltage: rounded(3 + random(), 3),
-          battery_percentage: Math.round(100 * random()),
-        }))
-      }),
-    )
-  }
-  const { devices: texts } = fleet.live.page({ states: liveStates, order: 'state', after: undefined, limit: 1000 })
-  t.equal(texts.length, 300)
-  const bytes = gzipSync(`{"devices":[${texts.join()}]}`, { level: gzipLevel }).length / 300
-  t.ok(bytes <= 150, `${bytes} bytes a device`)
 })
 
 t.test('the hour in which a device begins is not a full one', async t => {
