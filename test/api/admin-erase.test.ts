@@ -422,20 +422,6 @@ function filesWith(text: string): string[] {
   })
 }
 
-t.test('erased readings not yet in QuestDB never arrive', async t => {
-  const device = await addDevice('shed')
-  await log(device, 1)
-  const days = [1, 2, 3]
-  const values = { temperature: 1, humidity: 1, pressure: 1, battery_voltage: 1, battery_percentage: 1 }
-  const accepted = days.map(day => ingest.accept(device, { ...values, timestampMs: Date.now() - day * dayMs }))
-  t.strictSame(await Promise.all(accepted), ['stored', 'stored', 'stored'])
-  const jobs = closing(t, createEraseJobs(options))
-  await jobs.request('shed', 'test')
-  await done(jobs, 'shed')
-  const [, temperatures, humidities] = await rows(device.symbol)
-  t.strictSame([temperatures, humidities], [0, 0])
-})
-
 t.test('the hourly view stays, without the device', async t => {
   const viewed = async (symbol: string) => {
     const sql = `SELECT sum(humidity_count), max(humidity_max) FROM readings_1h WHERE device = '${symbol}'`

@@ -226,21 +226,6 @@ t.test('a day is not removed before the queries have ended that count on it', as
   t.equal(margin.expiredBeforeUs(), beforeMs * 1000, 'nor marked before the margin is over')
 })
 
-t.test('where readings never expire QuestDB is asked nothing', async t => {
-  await reset()
-  let asked = 0
-  const counting = (sql: string) => {
-    asked++
-    return exec(sql)
-  }
-  const retention = await open(t, { days: undefined, exec: counting })
-  await new Promise(resolve => setTimeout(resolve, 200))
-  t.equal(asked, 0)
-  t.equal(retention.isKnown(), true)
-  t.equal(retention.expiredBeforeUs(), Number.NEGATIVE_INFINITY)
-  t.match(retention.state(), { days: undefined, oldestDayMs: undefined, lastRunMs: undefined })
-})
-
 t.test('a failure and a lost mark are reported, nothing is removed, and the next check continues', async t => {
   const faults: [string, () => Promise<[]>, RegExp][] = [
     ['INSERT INTO readings_hours', () => Promise.reject(new Error('no space left')), /^no space left$/],
