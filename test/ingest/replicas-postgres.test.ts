@@ -2,4 +2,5 @@
 
 import './idempotency/claims.ts'
 import './replica-state.ts'
+import './replica-state-model.ts'
 import './replica-state-reader.ts'

@@ -6,6 +6,8 @@ import { letterId } from '../../ingest/kafka/produce/group.ts'
 import { createReplicaState, type ReplicaState, type ReplicaTenure } from '../../ingest/kafka/state/state.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 
+export type TestTopic = Awaited<ReturnType<ReturnType<typeof createTopics>['openTopic']>>
+
 let count = 0
 
 export function createTopics(postgres: pg.Pool) {

@@ -52,3 +52,21 @@ t.test('every name without a colon and every password are returned unchanged', a
     { numRuns: 500 },
   )
 })
+
+t.test('any bytes are parsed without an exception to the encoded credential or none', async () => {
+  const header = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 1100 }),
+    fc.uint8Array({ maxLength: 100 }).map(bytes => `Basic ${encode(Buffer.from(bytes))}`),
+    fc.base64String({ maxLength: 60 }).map(text => `basic ${text}`),
+  )
+  fc.assert(
+    fc.property(fc.array(header, { maxLength: 3 }), values => {
+      const credentials = read(...values)
+      if (credentials === undefined) return true
+      const [value = ''] = values
+      const sent = encode(`${credentials.name}:${credentials.password}`)
+      return values.length === 1 && /^basic +/i.test(value) && value.replace(/^basic +/i, '') === sent
+    }),
+    { numRuns: 1000 },
+  )
+})

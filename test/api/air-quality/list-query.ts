@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { test } from 'tap'
 import { readListQuery } from '../../../api/air-quality/query/list-query.ts'
 import { cutPage, metaOf } from '../../../api/air-quality/query/paging.ts'
+import { operators } from '../../../query/conditions/condition.ts'
 import { readTimeText } from '../../../store/time-text.ts'
 
 const columns = {
@@ -57,6 +59,51 @@ test('filter: a message names the invalid part', async t => {
   const long = 'a'.repeat(1001)
   const cut = 'a'.repeat(80)
   gives(`sn,eq,${long}`, `filter "sn,eq,${cut.slice(6)}…": the value "${cut}…" is longer than 1000 characters`)
+})
+
+const types = { id: 'integer', sn: 'text', value: 'number', timestamp: 'time', outdoors: 'boolean' } as const
+type Type = (typeof types)[keyof typeof types]
+
+/** Some of these texts match a column, others match none. */
+const valueText = fc.oneof(
+  fc.double().map(String),
+  fc.integer().map(String),
+  fc.float({ noInteger: true }).map(String),
+  fc.date({ noInvalidDate: true }).map(date => date.toISOString()),
+  fc.constantFrom('true', 'FALSE', '0', '1'),
+  fc.constantFrom('1.0', '1e3', '1.5e0', '-0', '9007199254740993', '1e999', 'NaN', 'Infinity', '0x1', '1_0', '', '.'),
+  fc.string({ maxLength: 12 }).filter(text => !/[,;]/.test(text)),
+)
+
+/** Decides independently of the parser whether a text is a value of the type. */
+const fitsType: Record<Type, (text: string) => boolean> = {
+  text: () => true,
+  number: text => Number.isFinite(decimalOf(text)),
+  integer: text => Number.isInteger(decimalOf(text)),
+  time: text => readTimeText(text.trim()) !== undefined,
+  boolean: text => ['true', 'false', '1', '0'].includes(text.trim().toLowerCase()),
+}
+
+/** `Number` accepts more than decimal digits. Such texts are invalid here. */
+function decimalOf(text: string): number {
+  return text.trim() === '' || /[^0-9eE.+\s-]/.test(text) ? Number.NaN : Number(text)
+}
+
+test("filter: any column, operator and values are accepted by the column's type or rejected with it", async () => {
+  const column = fc.constantFrom(...(Object.keys(types) as (keyof typeof types)[]))
+  const texts = fc.array(valueText, { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(column, fc.constantFrom(...operators), texts, (name, operator, all) => {
+      const given = operator === 'in' ? all : all.slice(0, 1)
+      const result = read({ filter: `${name},${operator},${given.join(',')}` })
+      const fits = fitsType[operator === 'like' ? 'text' : types[name]]
+      const wrong = given.find(text => !fits(text))
+      if (!result.ok) return wrong !== undefined && result.message.includes(`the value "${wrong}" is n`)
+      const [condition] = result.value.conditions
+      return wrong === undefined && condition?.values.length === given.length
+    }),
+    { seed: 20_261_122, numRuns: 3_000 },
+  )
 })
 
 test('filter and sort have limits', async t => {

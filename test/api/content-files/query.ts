@@ -1,11 +1,14 @@
 /** The query of a listing is parsed and written as in Django: paging, filters, and the form of the response. */
 
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import { type Test, test } from 'tap'
 import { filterErrors, readFilters } from '../../../api/content-files/filters.ts'
 import { negotiate } from '../../../api/content-files/negotiation.ts'
 import { createPager } from '../../../api/content-files/page-model.ts'
 import { linksOf, Query, readPaging } from '../../../api/content-files/query-string.ts'
 import { unknownCodes } from '../../../query/content/filters.ts'
+import { runs } from '../../support/runs.ts'
 
 test('a query is parsed and written again, sorted by name', async t => {
   const rows: [query: string, ...written: string[]][] = [
@@ -42,6 +45,30 @@ test('values are set and removed at their sorted place', async t => {
   t.equal(query.write({}), 'a=1&b=&limit=1&limit=2')
   t.equal(query.write({ c: '*', aa: '1' }), 'a=1&aa=1&b=&c=%2A&limit=1&limit=2')
   t.equal(new Query('').write({ z: '1', a: '2' }), 'a=2&z=1')
+})
+
+/** The bytes that Node returns for a request's address. Some pieces have a meaning. */
+const pieces = fc.oneof(
+  fc.constantFrom(...'& = + % %2 %20 %26 %3D %C3 %A4 %F0%9F%98%80 %ff ; limit=10'.split(' ')),
+  fc.integer({ min: 0x21, max: 0xff }).map(byte => String.fromCharCode(byte)),
+  fc.integer({ min: 0, max: 0xff }).map(byte => `%${byte.toString(16).padStart(2, '0')}`),
+)
+const queries = fc.array(pieces, { maxLength: 40 }).map(parts => parts.join(''))
+
+test('any parsed query is written so that parsers and browsers read it again', async () => {
+  fc.assert(
+    fc.property(queries, query => {
+      const read = new Query(query)
+      const written = read.write()
+      assert.match(written, /^(?:[A-Za-z0-9_.~+=&-]|%[0-9A-F]{2})*$/)
+      const sorted = read.all.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+      assert.deepEqual(new Query(written).all, sorted)
+      const ofBrowser = [...new URLSearchParams(written)].map(([name, value]) => ({ name, value }))
+      assert.deepEqual(ofBrowser, sorted)
+      assert.equal(new Query(written).write(), written)
+    }),
+    runs(300, 3_000),
+  )
 })
 
 const address = 'https://x.example/api/v1/contentfiles/'

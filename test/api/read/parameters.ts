@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t, { type Test, test } from 'tap'
 import { attachmentOf } from '../../../api/http/response-headers.ts'
 import { createStreamSlots } from '../../../api/http/streamed-response.ts'
-import { FleetParameters, textOfPlace } from '../../../api/read/fleet/fleet-parameters.ts'
+import { FleetParameters, FleetQuery, textOfPlace } from '../../../api/read/fleet/fleet-parameters.ts'
 import { unknownParameter } from '../../../api/read/read-operation.ts'
 import { readingsGroup } from '../../../api/read/readings.ts'
 import { readReadingsParameters } from '../../../api/read/readings-parameters.ts'
@@ -18,6 +18,23 @@ import { openRaw } from '../../support/raw-connection.ts'
 import { runs } from '../../support/runs.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { serveGroups } from '../serve-groups.ts'
+
+t.test('any query of the fleet is parsed correctly or rejected with a sentence', async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('state', 'name', 'late', 'late,fresh', '0', '1', '1000', '1001', '1e3', 'late:Kitchen', ':', ''),
+  )
+  const value = fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: fc.array(text, { maxLength: 3 }) })
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...Object.keys(FleetQuery.shape)), value), query => {
+      const parsed = FleetParameters.safeParse(query)
+      if (!parsed.success) return (parsed.error.issues[0]?.message.length ?? 0) > 10
+      const { request, search } = parsed.data
+      return request.limit >= 1 && request.limit <= 1000 && request.states.length > 0 && search !== ''
+    }),
+    runs(300, 3000),
+  )
+})
 
 t.test('a cursor is written to the query string and parsed back', async () => {
   const name = fc.string({ minLength: 1, maxLength: 64, unit: 'binary' })
@@ -65,6 +82,26 @@ test('a moment is the same in every valid form', async t => {
   )
   t.match(read({ start: '2026-05-01T00:00:00.000001Z' }), { asked: { fromUs: 1_777_593_600_000_001, toUs: nowUs } })
   t.match(read({ start: String(nowUs / 1000 + 5) }), { asked: { toUs: nowUs + 5000 } }, 'a start ahead of the clock')
+})
+
+test('any query of a range is valid or has a sentence', async t => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.constantFrom('2026-05-01', '2026-05-01T00:00', '2026-02-30T00:00Z', '9999-12-31T00:00Z', '1969-01-01T00:00Z'),
+    fc.bigInt({ min: -10n, max: 10n ** 20n }).map(String),
+    fc.array(fc.string(), { maxLength: 2 }),
+  )
+  const names = fc.constantFrom('start', 'end', 'step', 'format', '_', 'from')
+  fc.assert(
+    fc.property(fc.dictionary(names, text), fc.option(fc.string(), { nil: undefined }), (query, accept) => {
+      const answer = read(query, accept)
+      if (!answer.ok) return t.match(answer.status, /^\S.{5,200}$/)
+      const { fromUs, toUs } = answer.asked
+      const isRange = Number.isSafeInteger(fromUs) && Number.isSafeInteger(toUs) && fromUs <= toUs && fromUs >= 0
+      return t.ok(isRange && toUs - fromUs <= 366 * dayMs * 1000, JSON.stringify(query))
+    }),
+    runs(200, 2000),
+  )
 })
 
 test('a rejected range names the fault', async t => {

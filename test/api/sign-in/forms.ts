@@ -26,6 +26,27 @@ t.test('a body in another form is rejected', async t => {
   t.equal(parseForm(Buffer.from('a=1'), undefined), undefined)
 })
 
+t.test('any fields that a browser sends are parsed back', async () => {
+  // A browser writes whole characters only.
+  const whole = (minLength: number) => fc.string({ unit: 'grapheme', minLength }).map(text => text.toWellFormed())
+  const anyFields = fc.dictionary(whole(1), whole(0), { maxKeys: 40, noNullPrototype: true })
+  fc.assert(
+    fc.property(anyFields, fields => {
+      const parsed = parse(new URLSearchParams(fields).toString())
+      t.strictSame(Object.entries(parsed ?? {}), Object.entries(fields))
+    }),
+  )
+})
+
+t.test('any bytes are parsed to a form or rejected', async () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), bytes => {
+      const parsed = parseForm(Buffer.from(bytes), type)
+      t.ok(parsed === undefined || Object.values(parsed).every(value => value.isWellFormed()))
+    }),
+  )
+})
+
 t.test('a sign-in redirects within this service', async t => {
   const home = 'https://own.example/base'
   const goes = (callbackUrl: string | undefined, to: string) =>

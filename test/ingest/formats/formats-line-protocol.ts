@@ -1,4 +1,4 @@
-/** InfluxDB's line protocol: accepted lines, and reasons of rejected ones. */
+/** InfluxDB's line protocol: accepted and rejected lines equal a plain parser. */
 
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -10,6 +10,7 @@ import { MergedRows } from '../../../ingest/formats/merged-rows.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
 import { type Metric, metrics } from '../../../store/tables.ts'
 import { runs } from '../../support/runs.ts'
+import { readReference } from '../line-protocol-reference.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const timeMs = nowMs - 3_600_000
@@ -90,22 +91,6 @@ t.test('a text may span lines and is never read as lines', async t => {
   const { readings, rejects } = read(body, ignored)
   t.match(readings, [{ line: 1, device: 'k', temperature: 21.5, humidity: 2 }])
   t.match(rejects, [{ line: 5 }])
-})
-
-t.test('a line that cannot be read ends at its line feed outside of texts', async t => {
-  const next = `w,device=k humidity=2 ${ns}`
-  const inside = `w,device=stranger temperature=1 ${ns}`
-  for (const [body, rejected, readings] of [
-    [`w,device=k =1,note="a\n${inside}\n" ${ns}\n${next}`, 1, [{ line: 4, device: 'k', humidity: 2 }]],
-    [`w,device=k =1,note="a\n${inside}`, 1, []],
-    [`w,device=k =1,no"te=1 ${ns}\n${next}`, 1, [{ line: 2, device: 'k', humidity: 2 }]],
-    [`w,device=k no\\\n${next}`, 1, [{ line: 2, device: 'k', humidity: 2 }]],
-    [`a=b,device=k humidity=2\r\n${next}`, 0, [{ line: 1, timeMs: receiptTimeMs }, { line: 2 }]],
-  ] as const) {
-    const result = read(body)
-    t.match(result, { rejected, readings }, body)
-    t.equal(result.readings.length, readings.length, body)
-  }
 })
 
 t.test('an unreadable line is rejected with its reason and stores nothing', async t => {
@@ -248,6 +233,45 @@ t.test('rows merge and grow as a map of them would', async () => {
   fc.assert(property, runs(60, 300))
 })
 
+/** Lines of all sorts, most of them nearly right. */
+const oneOf = (texts: string) => fc.constantFrom(...texts.split('|'))
+const name = oneOf('temperature|humidity|pressure|battery_voltage|co2|no\\ te|x\\=||a"')
+const value = fc.oneof(
+  fc.double({ min: -100, max: 1200, noNaN: true }).map(String),
+  fc.integer({ min: -100, max: 1200 }).map(number => `${number}i`),
+  oneOf('""|"a b"|"\\""|"\n"|"a,b=1\nw,device=q temperature=1"|true||1|1"|"|\\'),
+  oneOf('="x\n"|1="\n"|1\\="\n"|1\\|"\\\\"|"x"y|1,|50|33.333|12u'),
+)
+const field = fc.tuple(name, value).map(([field, text]) => `${field}=${text}`)
+const tag = oneOf('device=k|device=l|device=k\\ 1|room=1|device=K\u00fc|a=\\=|x|x=|b=\\')
+const time = oneOf(`| ${ns}| ${ns}| ${timeMs + 1}999999 | 17| x|\r| ${ns}\r|  | ="\n"`)
+const series = fc.tuple(fc.constantFrom('w', 'w\\ x', '', '=', ' w', 'a\\'), fc.array(tag, { maxLength: 3 }))
+const point = fc
+  .tuple(series, fc.array(field, { maxLength: 4 }), time)
+  .map(([[measurement, tags], fields, at]) => `${[measurement, ...tags].join(',')} ${fields.join(',')}${at}`)
+const line = fc.oneof(
+  { weight: 8, arbitrary: point },
+  { weight: 1, arbitrary: fc.constantFrom('# c "', '', '\r', ' ', '\t#', '\\', '"', ',', '=', 'w,device=k') },
+  { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(...'w,=" \\\n\r1dk.i#'), maxLength: 30 }) },
+)
+const body = fc.array(line, { maxLength: 8 }).map(lines => Buffer.from(lines.join('\n')))
+
+function differsFromReference(bytes: Buffer, ignoreUnknown: boolean): string | undefined {
+  const names = { ...defaultLineNames, unknownFields: ignoreUnknown ? ('ignore' as const) : ('reject' as const) }
+  const { readings, rejects } = read(bytes, { names })
+  const expected = readReference(bytes, { unitNs: 1n, latestMs: nowMs + 300_000, ignoreUnknown })
+  const ours = readings.map(({ line: _, device, timeMs, ...values }): [string, Partial<Record<Metric, number>>] => {
+    return [`${device}|${timeMs === receiptTimeMs ? 'receipt' : timeMs}`, values]
+  })
+  const sorted = (rows: Iterable<readonly [string, Partial<Record<Metric, number>>]>) => {
+    const texts = [...rows].map(([key, values]) => `${key}: ${metrics.map(metric => values[metric] ?? '').join()}`)
+    return texts.sort((a, b) => (a < b ? -1 : 1)).join('; ')
+  }
+  const found = `${sorted(ours)} ${rejects.map(reject => reject.line)}`
+  const wanted = `${sorted(expected.rows)} ${expected.rejected}`
+  return found === wanted ? undefined : `${JSON.stringify(bytes.toString())}: ${found}, not ${wanted}`
+}
+
 t.test('a body names so many devices and no more', async t => {
   const linesOf = (count: number) =>
     Array.from({ length: count }, (_, index) => `w,device=k${index},room=a temperature=1 ${ns}\n`).join('')
@@ -270,18 +294,20 @@ t.test('a body that reaches the bound on its fields with its last line is read w
   t.match(read(bodyOf(4), { sightings: new SightingsReader(limits) }), { isTooLong: true })
 })
 
-t.test('any bytes, cut anywhere, give a reading, a reject or nothing for each line', async () => {
-  const part = fc.constantFrom(
-    ...'w,device=k |temperature=1| |,|=|"|\\|\n|\r|#|1|i|humidity="a\nb"|é'.split('|'),
-    ` ${ns}\n`,
-  )
-  const texts = fc.array(part, { maxLength: 30 }).map(parts => Buffer.from(parts.join('')))
-  const names = { ...defaultLineNames, unknownFields: 'ignore' as const }
-  const property = fc.property(fc.oneof(texts, fc.uint8Array({ maxLength: 200 })), bytes => {
-    const linesMax = Buffer.from(bytes).toString('latin1').split('\n').length
-    const { readings, rejects, points } = read(Buffer.from(bytes), { names })
-    const lines = rejects.map(({ line }) => line)
-    return readings.length + lines.length <= points && points <= linesMax && new Set(lines).size === lines.length
+t.test('any body, cut at every byte, gives the results of the plain parser', async () => {
+  const property = fc.property(body, fc.boolean(), (bytes, ignoreUnknown) => {
+    for (let end = bytes.length; end >= 0; end--) {
+      const difference = differsFromReference(bytes.subarray(0, end), ignoreUnknown)
+      if (difference !== undefined) throw new Error(difference)
+    }
   })
-  fc.assert(property, runs(500, 5000))
+  fc.assert(property, runs(60, 1500))
+})
+
+t.test('any bytes at all are read', async () => {
+  const property = fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
+    const difference = differsFromReference(Buffer.from(bytes), true)
+    if (difference !== undefined) throw new Error(difference)
+  })
+  fc.assert(property, runs(200, 2000))
 })
