@@ -30,7 +30,10 @@ export interface Words {
     ...values: PluralValues<One, Other>
   ): string
   /** The pieces of a sentence with elements in it: `tp('See {link}.', { link: <a …/> })`. */
-  tp<const Text extends string, Part>(text: Text, values: Readonly<Record<NamesIn<Text>, Part>>): (string | Part)[]
+  tp<const Text extends string, Values extends Readonly<Record<NamesIn<Text>, unknown>>>(
+    text: Text,
+    values: Values,
+  ): (string | Values[keyof Values])[]
   /** `1,024` */
   countText(count: number): string
   /** The decimal point of `text` becomes the language's. */
@@ -68,7 +71,7 @@ export function createWords(language: Language, catalogue: Catalogue = {}): Word
       const text = plurals.select(count) === 'one' ? single : many
       return pieces<string | number>(text, { count: countText(count), ...values }).join('')
     },
-    tp: (text, values) => pieces(translated(text, text), values),
+    tp: (text, values) => pieces(translated(text, text), values as Readonly<Record<string, never>>),
     countText,
     inDecimals: text => (isPoint ? text : text.replace('.', ',')),
   }

@@ -10,7 +10,7 @@ import { type MergedMark, mergedMarks, sizeOf } from './merged-marks.ts'
 import { useGestures } from './use-gestures.ts'
 import { outlineSide, type ShownMap, useMap, useOutlines } from './use-map.ts'
 import './map.css'
-import { tn } from '../words/words.ts'
+import { t, tn } from '../words/words.ts'
 
 export interface FleetMapProps {
   /** Arguments of the request, each behind a `&`. */
@@ -44,7 +44,7 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
     else setChosen(mark)
   }
   return (
-    <section class="map-section" aria-label="Map of the devices">
+    <section class="map-section" aria-label={t('Map of the devices')}>
       <div class="map" ref={place}>
         {window === undefined ? null : <Outline window={window} size={size} />}
         <MapMarks marks={marks} width={size.width} onPress={isStill ? undefined : press} />
@@ -57,8 +57,9 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
       {isStill ? null : (
         <>
           <p class="map-note">
-            Mercator projection. Outlines by Natural Earth, simplified. Drag, or press the arrow keys, + and −; with
-            Ctrl, or once the map has the focus, the wheel zooms. On a touch screen two fingers move and zoom it.
+            {t(
+              'Mercator projection. Outlines by Natural Earth, simplified. Drag, or press the arrow keys, + and −; with Ctrl, or once the map has the focus, the wheel zooms. On a touch screen two fingers move and zoom it.',
+            )}
           </p>
           <MapList marks={marks} chosen={chosen} />
         </>
@@ -84,23 +85,28 @@ function useKeptFocus(place: RefObject<HTMLElement>, marks: readonly MergedMark[
 }
 
 function sentenceOf({ answer, state }: ShownMap): string {
-  if (state.kind === 'failed') return `The map cannot be shown: ${noticeOf(state) || 'the service does not answer'}.`
-  if (answer === undefined) return 'The map is loading.'
+  if (state.kind === 'failed')
+    return t('The map cannot be shown: {reason}.', { reason: noticeOf(state) || t('the service does not answer') })
+  if (answer === undefined) return t('The map is loading.')
   const unplaced = sizeOf(answer.unplaced)
   if (answer.extent === null) {
     return unplaced === 0
-      ? 'No device matches.'
-      : 'These devices have no coordinates: administrators add them at Devices.'
+      ? t('No device matches.')
+      : t('These devices have no coordinates: administrators add them at Devices.')
   }
   return unplaced === 0
     ? ''
-    : `${tn(unplaced, '{count} device', '{count} devices')} without coordinates ${unplaced === 1 ? 'is' : 'are'} not on the map.`
+    : tn(
+        unplaced,
+        '{count} device without coordinates is not on the map.',
+        '{count} devices without coordinates are not on the map.',
+      )
 }
 
 function Outline({ window: { x, y, side }, size: { width, height } }: { window: MapWindow; size: Size }) {
   const outlines = useOutlines(side)
   if (outlines === undefined) return null
-  if (outlines === 'failed') return <p class="map-failed">The outlines could not be loaded.</p>
+  if (outlines === 'failed') return <p class="map-failed">{t('The outlines could not be loaded.')}</p>
   const factor = side / outlineSide
   const transform = `translate(${width / 2 - x * side} ${height / 2 - y * side}) scale(${factor})`
   return (
@@ -119,7 +125,7 @@ function Controls({ map, window, size }: { map: ShownMap; window: MapWindow; siz
     <div class="map-buttons">
       <button
         type="button"
-        aria-label="Zoom in"
+        aria-label={t('Zoom in')}
         disabled={window.side >= sideMax}
         onClick={() => map.change(one => zoomed(one, 2, size))}
       >
@@ -127,14 +133,14 @@ function Controls({ map, window, size }: { map: ShownMap; window: MapWindow; siz
       </button>
       <button
         type="button"
-        aria-label="Zoom out"
+        aria-label={t('Zoom out')}
         disabled={isSmallest}
         onClick={() => map.change(one => zoomed(one, 0.5, size))}
       >
         −
       </button>
       <button type="button" class="fit" onClick={map.fit}>
-        Show all
+        {t('Show all')}
       </button>
     </div>
   )

@@ -5,7 +5,8 @@ import type { FleetMap } from '../../query/live/fleet-shape.ts'
 import { addressOf } from '../client/address.ts'
 import { devicePath } from '../client/routes.ts'
 import { StateBadge, StateShape } from '../parts/marks.tsx'
-import { countText, tn } from '../words/words.ts'
+import { stateNames } from '../text/kind-words.ts'
+import { countText, t, tn } from '../words/words.ts'
 import { type MergedMark, markText, type NamePlace, namePlaces, worstState } from './merged-marks.ts'
 
 interface MapMarksProps {
@@ -19,7 +20,7 @@ interface MapMarksProps {
 export function MapMarks({ marks, width, onPress }: MapMarksProps) {
   const names = namePlaces(marks, width)
   return (
-    <ul class="marks" aria-label="Devices on the map">
+    <ul class="marks" aria-label={t('Devices on the map')}>
       {marks.map((mark, at) => (
         <li key={keyOf(mark)} style={{ transform: `translate(${mark.x}px, ${mark.y}px)` }}>
           <Mark mark={mark} name={names[at]} onPress={onPress} />
@@ -67,7 +68,7 @@ type DeviceMarkProps = FleetMap['marks'][number]['devices'][number] & NamePlace 
 
 function DeviceMark({ device, location_short, state, isLeft, hasRoom, isStill }: DeviceMarkProps) {
   const place = location_short === '' ? '' : `, ${location_short}`
-  const text = `${device}${place}: ${state}`
+  const text = `${device}${place}: ${stateNames[state]}`
   const shown = (
     <>
       <StateShape state={state} />
@@ -105,7 +106,9 @@ export function MapList({ marks, chosen }: MapListProps) {
   const total = marks.reduce((sum, { size }) => sum + size, 0)
   return (
     <details class="card map-list" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{tn(total, '{count} device', '{count} devices')} within the map, as a list</summary>
+      <summary>
+        {tn(total, '{count} device within the map, as a list', '{count} devices within the map, as a list')}
+      </summary>
       {isOpen ? (
         <div ref={place}>
           {marks.map(mark => (
@@ -137,7 +140,13 @@ function Devices({ mark }: { mark: MergedMark }) {
           </li>
         ))}
         {more === 0 ? null : (
-          <li>{tn(more, '{count} more device', '{count} more devices')}: zoom in to see their names.</li>
+          <li>
+            {tn(
+              more,
+              '{count} more device: zoom in to see their names.',
+              '{count} more devices: zoom in to see their names.',
+            )}
+          </li>
         )}
       </ul>
     </>

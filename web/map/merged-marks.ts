@@ -1,7 +1,7 @@
 /** The marks of an answer as a map has them: those that would overlap are one, and the names of devices have places beside them. */
 
 import type { FleetMap, MapBox } from '../../query/live/fleet-shape.ts'
-import { type DeviceState, deviceStates } from '../text/kind-words.ts'
+import { type DeviceState, deviceStates, stateNames } from '../text/kind-words.ts'
 import { countText, tn } from '../words/words.ts'
 import { type MapWindow, type Point, pixelOf, projected, type Size } from './map-window.ts'
 
@@ -56,7 +56,9 @@ export function worstState(counts: Mark['counts']): DeviceState {
 
 /** `5 devices: 1 silent, 4 fresh`. */
 export function markText({ counts, size }: Pick<MergedMark, 'counts' | 'size'>): string {
-  const states = deviceStates.filter(state => counts[state] > 0).map(state => `${countText(counts[state])} ${state}`)
+  const states = deviceStates
+    .filter(state => counts[state] > 0)
+    .map(state => `${countText(counts[state])} ${stateNames[state]}`)
   return `${tn(size, '{count} device', '{count} devices')}: ${states.join(', ')}`
 }
 

@@ -36,7 +36,7 @@ export function WallApp() {
   return (
     <>
       <Shown state={state} key={`${view?.address} ${JSON.stringify(preferences.value)}`} />
-      {document.fullscreenEnabled ? <footer class="wall-hint">F fills the screen.</footer> : null}
+      {document.fullscreenEnabled ? <footer class="wall-hint">{t('F fills the screen.')}</footer> : null}
     </>
   )
 }
@@ -52,7 +52,7 @@ function Shown({ state }: { state: ResourceState<WallView> }) {
   return (
     <main id="main">
       <h1>{view.name}</h1>
-      <p class="none-here">A wall shows the fleet, charts and dashboards, and this is another one.</p>
+      <p class="none-here">{t('A wall shows the fleet, charts and dashboards, and this is another one.')}</p>
     </main>
   )
 }
@@ -60,8 +60,8 @@ function Shown({ state }: { state: ResourceState<WallView> }) {
 /** Shown without a view, while it loads, and after it was removed. */
 function NoView({ state }: { state: ResourceState<WallView> }) {
   return (
-    <WallFrame name="Wall" state={state} times={createTimes(Intl.DateTimeFormat().resolvedOptions().timeZone)}>
-      {state.kind === 'loading' ? <Skeleton name="The view is loading" /> : null}
+    <WallFrame name={t('Wall')} state={state} times={createTimes(Intl.DateTimeFormat().resolvedOptions().timeZone)}>
+      {state.kind === 'loading' ? <Skeleton name={t('The view is loading')} /> : null}
     </WallFrame>
   )
 }
@@ -118,7 +118,7 @@ function wallSource(): WallSource {
       const outcome = await readJson<View[]>(url, options)
       if (outcome.kind !== 'answer') return outcome
       const value = outcome.value.find(view => String(view.id) === id)
-      if (value === undefined) return { kind: 'failure', failure: { kind: 'missing', sentence: 'view unknown' } }
+      if (value === undefined) return { kind: 'failure', failure: { kind: 'missing', sentence: t('view unknown') } }
       return { ...outcome, value }
     },
   }

@@ -20,7 +20,7 @@ import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
 import { ageText, createTimes } from '../text/times.ts'
 import { createZone } from '../text/zone.ts'
 import type { Times } from '../theme/times.ts'
-import { countText } from '../words/words.ts'
+import { countText, t } from '../words/words.ts'
 import { WallFrame, wallScale } from './wall-frame.tsx'
 
 const everyMs = 10_000
@@ -37,14 +37,14 @@ export function WallCharts({ name }: { name: string }) {
   const zone = createZone(clock)
   return (
     <WallFrame {...{ name, times }} state={used.current}>
-      <ul class="wall-lines" aria-label="Lines">
+      <ul class="wall-lines" aria-label={t('Lines')}>
         {lines.map((line, place) => (
           <Line key={lineText(line)} {...{ line, used }} look={looks[place] as DrawnLine['look']} />
         ))}
       </ul>
-      {used.drawn.length === 0 && used.isLoading ? <Skeleton name="The readings are loading" /> : null}
+      {used.drawn.length === 0 && used.isLoading ? <Skeleton name={t('The readings are loading')} /> : null}
       {used.drawn.length === 0 && !used.isLoading ? (
-        <p class="none-here">There are no readings in this range.</p>
+        <p class="none-here">{t('There are no readings in this range.')}</p>
       ) : null}
       {used.drawn.length === 0 || timeZone === undefined ? null : (
         <Chart {...{ used, shown, zone, times }} written={annotations.shown} />
@@ -66,7 +66,9 @@ function Line({ line, look, used }: { line: ChosenLine; look: DrawnLine['look'];
       </p>
       {value === undefined ? (
         <p>
-          {used.missing.includes(line) ? 'There is no such device, or it has no values of such a gauge.' : 'Loading'}
+          {used.missing.includes(line)
+            ? t('There is no such device, or it has no values of such a gauge.')
+            : t('Loading')}
         </p>
       ) : (
         <>
@@ -103,11 +105,11 @@ function Chart({ used: { drawn, stepMs }, written, shown: { window, nowMs }, zon
   }, [drawn, stepMs, written, size.height, scale])
   return (
     <div class="wall-chart" ref={place} style={{ '--wall-scale': scale }}>
-      <h2 class="unseen">Chart</h2>
+      <h2 class="unseen">{t('Chart')}</h2>
       {size.width === 0 ? null : (
         <ChartStack
           {...{ panels, window, nowMs, zone, times, scale }}
-          label="The lines of the view"
+          label={t('The lines of the view')}
           onWindow={() => undefined}
           onReset={() => undefined}
         />
@@ -123,7 +125,7 @@ function WallAnnotations({ annotations, times }: { annotations: LineAnnotations;
   if (shown.length === 0 && unread.length === 0) return null
   const newest = shown.slice(-shownMax).reverse()
   return (
-    <section class="wall-annotations annotations" aria-label="Annotations">
+    <section class="wall-annotations annotations" aria-label={t('Annotations')}>
       <ul>
         {newest.map(annotation => (
           <li key={annotation.id}>
@@ -134,7 +136,9 @@ function WallAnnotations({ annotations, times }: { annotations: LineAnnotations;
       {total === newest.length ? null : (
         <p class="who">{leftOutSentence(countText(newest.length), countText(shown.length), countText(total))}</p>
       )}
-      {unread.length === 0 ? null : <p class="who">The annotations of {unread.join(', ')} could not be read.</p>}
+      {unread.length === 0 ? null : (
+        <p class="who">{t('The annotations of {list} could not be read.', { list: unread.join(', ') })}</p>
+      )}
     </section>
   )
 }
@@ -142,6 +146,10 @@ function WallAnnotations({ annotations, times }: { annotations: LineAnnotations;
 /** Listed below the chart, drawn in it, and present in its range. */
 function leftOutSentence(listed: string, drawn: string, total: string): string {
   return drawn === total
-    ? `The newest ${listed} of ${total} annotations in this range.`
-    : `The newest ${listed} of ${total} annotations in this range; the chart has the newest ${drawn}.`
+    ? t('The newest {listed} of {total} annotations in this range.', { listed, total })
+    : t('The newest {listed} of {total} annotations in this range; the chart has the newest {drawn}.', {
+        listed,
+        total,
+        drawn,
+      })
 }

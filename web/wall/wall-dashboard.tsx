@@ -8,6 +8,7 @@ import { useServiceZone } from '../client/use-service-zone.ts'
 import { Dashboard } from '../pages/dashboard/dashboard.tsx'
 import { shownZone } from '../text/preferences.ts'
 import { createTimes } from '../text/times.ts'
+import { t } from '../words/words.ts'
 import { useTurning } from './wall-fleet.tsx'
 import { WallFrame, wallScale } from './wall-frame.tsx'
 
@@ -47,7 +48,9 @@ export function WallDashboard({ name, panels, state }: WallDashboardProps) {
       </div>
       {/* Its line has its place before the number of pages is known. */}
       <p class="wall-pages">
-        {count < 2 ? '\u00a0' : `Page ${page + 1} of ${count}${isPaused ? '. Paused: Space goes on' : ''}`}
+        {count < 2
+          ? '\u00a0'
+          : `${t('Page {page} of {count}', { page: page + 1, count })}${isPaused ? t('. Paused: Space goes on') : ''}`}
       </p>
     </WallFrame>
   )

@@ -43,7 +43,7 @@ function Devices({ fleet, name }: { fleet: Fleet; name: string }) {
   return (
     <WallFrame {...{ name, state, times }} summary={isKnown ? summaryOf(devices, fleet.isComplete.value) : null}>
       {!isKnown ? (
-        <Skeleton name="The fleet is loading" />
+        <Skeleton name={t('The fleet is loading')} />
       ) : view.isMap ? (
         <WallMap filter={mapArguments(view, fleet.tags)} changes={JSON.stringify(counts)} />
       ) : (
@@ -57,7 +57,7 @@ function Devices({ fleet, name }: { fleet: Fleet; name: string }) {
 function summaryOf(devices: readonly FleetDevice[], isComplete: boolean): string {
   const counts = deviceStates.map(state => [state, devices.filter(device => device.state === state).length] as const)
   const parts = counts.filter(([, count]) => count > 0).map(([state, count]) => `${countText(count)} ${state}`)
-  const loading = isComplete ? '' : ', more are loading'
+  const loading = isComplete ? '' : t(', more are loading')
   return devices.length === 0
     ? ''
     : `${tn(devices.length, '{count} device', '{count} devices')}: ${parts.join(', ')}${loading}.`
@@ -68,7 +68,10 @@ function Cards({ devices, quantities }: { devices: readonly FleetDevice[]; quant
   const { fontPx, columns, perPage } = fitCards(devices.length, size.width, size.height)
   const { page, pages, isPaused } = useTurning(Math.ceil(devices.length / perPage))
   const shown = devices.slice(page * perPage, (page + 1) * perPage)
-  const range = `${countText(page * perPage + 1)} to ${countText(page * perPage + shown.length)}`
+  const range = t('{low} to {high}', {
+    low: countText(page * perPage + 1),
+    high: countText(page * perPage + shown.length),
+  })
   return (
     <>
       <div class="wall-cards" ref={place}>
@@ -77,12 +80,12 @@ function Cards({ devices, quantities }: { devices: readonly FleetDevice[]; quant
             ? null
             : shown.map(device => <Card key={device.device} device={device} quantities={quantities} />)}
         </ul>
-        {devices.length === 0 ? <p class="none-here">No device matches this view.</p> : null}
+        {devices.length === 0 ? <p class="none-here">{t('No device matches this view.')}</p> : null}
       </div>
       {pages < 2 ? null : (
         <p class="wall-pages">
-          Devices {range} of {countText(devices.length)}
-          {isPaused ? '. Paused: Space goes on' : null}
+          {t('Devices {range} of {count}', { range, count: countText(devices.length) })}
+          {isPaused ? t('. Paused: Space goes on') : null}
         </p>
       )}
     </>
@@ -114,7 +117,7 @@ function Card({ device, quantities }: { device: FleetDevice; quantities: Quantit
 }
 
 function Age({ lastSeen }: { lastSeen: number | null }) {
-  return <span>{lastSeen === null ? 'no reading yet' : ageText(serverNowMs.value - lastSeen)}</span>
+  return <span>{lastSeen === null ? t('no reading yet') : ageText(serverNowMs.value - lastSeen)}</span>
 }
 
 const everyMs = 15_000

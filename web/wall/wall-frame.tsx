@@ -8,6 +8,7 @@ import type { Failure } from '../client/read-json.ts'
 import { noticeOf, type ResourceState } from '../client/resource-state.ts'
 import { useTitle, useTitleNotice } from '../client/tab.ts'
 import type { Times } from '../theme/times.ts'
+import { t } from '../words/words.ts'
 
 interface WallFrameProps {
   name: string
@@ -41,7 +42,7 @@ export function WallFrame({ name, state, times, summary, children }: WallFramePr
 }
 
 function Updated({ state, times }: Pick<WallFrameProps, 'state' | 'times'>) {
-  return state.kind === 'ready' ? <>Updated {times.exact(state.atMs)}</> : null
+  return state.kind === 'ready' ? t('Updated {time}', { time: times.exact(state.atMs) }) : null
 }
 
 /** A wall that has stopped is seen by it. */
@@ -55,7 +56,9 @@ function Lost({ state, times }: Pick<WallFrameProps, 'state' | 'times'>) {
     <div class="wall-lost" role="alert">
       <p>
         {lostSentence(state.failure)}{' '}
-        {state.kind === 'stale' ? `Shown as of ${times.exact(state.atMs)}.` : 'There is nothing to show yet.'}
+        {state.kind === 'stale'
+          ? t('Shown as of {time}.', { time: times.exact(state.atMs) })
+          : t('There is nothing to show yet.')}
       </p>
     </div>
   )
@@ -64,15 +67,18 @@ function Lost({ state, times }: Pick<WallFrameProps, 'state' | 'times'>) {
 function lostSentence(failure: Failure): string {
   switch (failure.kind) {
     case 'unreachable':
-      return 'No connection to the service.'
+      return t('No connection to the service.')
     case 'unavailable':
-      return `The service cannot read its data at the moment (${failure.sentence}).`
+      return t('The service cannot read its data at the moment ({sentence}).', { sentence: failure.sentence })
     case 'signed-out':
-      return 'The link of this view has ended, or the session has ended.'
+      return t('The link of this view has ended, or the session has ended.')
     case 'missing':
-      return `The view cannot be shown (${failure.sentence}).`
+      return t('The view cannot be shown ({sentence}).', { sentence: failure.sentence })
     case 'refused':
-      return `The service refused to show this (${failure.status}: ${failure.sentence}).`
+      return t('The service refused to show this ({status}: {sentence}).', {
+        status: failure.status,
+        sentence: failure.sentence,
+      })
   }
 }
 

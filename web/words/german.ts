@@ -2,6 +2,8 @@
 
 import type { Catalogue } from '../../analytics/findings/words.ts'
 import { common } from './german/common.ts'
+import { device } from './german/device.ts'
+import { fleet } from './german/fleet.ts'
 import { metrics } from './german/metrics.ts'
 
-export const german: Catalogue = { ...common, ...metrics }
+export const german: Catalogue = { ...common, ...device, ...fleet, ...metrics }

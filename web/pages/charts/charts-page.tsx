@@ -23,12 +23,13 @@ import { nameWithin, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import { type ChosenLine, chartPresets, chosenLines, linesMax, lineText } from './chosen-lines.ts'
 import { annotatedPanels, type DrawnLine, linePanels, lineTable, looksOf } from './line-panels.ts'
 import { type LineAnnotations, type UsedLines, useLineAnnotations, useLines } from './use-lines.ts'
 
 export function ChartsPage() {
-  useTitle('Charts')
+  useTitle(t('Charts'))
   const fields = urlArguments.value
   const lines = chosenLines(fields)
   const shown = useRange(chartPresets)
@@ -37,17 +38,19 @@ export function ChartsPage() {
   const isTooMany = new Set(fields.getAll('line')).size > linesMax
   return (
     <>
-      <h1>Charts</h1>
-      <p class="lead">Gauges of one or several devices in one chart, at most {linesMax} lines.</p>
+      <h1>{t('Charts')}</h1>
+      <p class="lead">{t('Gauges of one or several devices in one chart, at most {linesMax} lines.', { linesMax })}</p>
       {lines.length < linesMax ? (
         <LineChooser
           isChosen={line => lines.some(one => lineText(one) === lineText(line))}
           onAdd={line => show([...lines, line])}
         />
       ) : null}
-      {isTooMany ? <p class="none-here">Only the first {linesMax} lines of the address are shown.</p> : null}
+      {isTooMany ? (
+        <p class="none-here">{t('Only the first {linesMax} lines of the address are shown.', { linesMax })}</p>
+      ) : null}
       <Lines lines={lines} used={used} />
-      {lines.length === 0 ? <p class="none-here">Choose a device and one of its metrics.</p> : null}
+      {lines.length === 0 ? <p class="none-here">{t('Choose a device and one of its metrics.')}</p> : null}
       {timeZone === undefined || lines.length === 0 ? null : <Shown {...{ used, shown, timeZone }} />}
     </>
   )
@@ -62,7 +65,7 @@ function Lines({ lines, used }: { lines: readonly ChosenLine[]; used: UsedLines 
   if (lines.length === 0) return null
   const looks = looksOf(lines)
   return (
-    <ul class="chosen-lines" aria-label="Lines">
+    <ul class="chosen-lines" aria-label={t('Lines')}>
       {lines.map((line, place) => {
         const drawn = used.drawn.find(one => one.place === place)
         const isMissing = used.missing.includes(line)
@@ -72,11 +75,11 @@ function Lines({ lines, used }: { lines: readonly ChosenLine[]; used: UsedLines 
             <LineKey {...(looks[place] as DrawnLine['look'])} />
             <span>
               <a href={addressOf(devicePath(line.device))}>{line.device}</a>, {name}
-              {isMissing ? ': there is no such device, or it has no values of such a gauge' : null}
+              {isMissing ? t(': there is no such device, or it has no values of such a gauge') : null}
             </span>
             <RowButton
               name={`${line.device}, ${name}`}
-              text="Remove"
+              text={t('Remove')}
               onClick={() => show(lines.filter(one => one !== line))}
             />
           </li>
@@ -111,25 +114,25 @@ function Shown({ used, shown, timeZone }: ShownProps) {
   return (
     <section class="card" aria-labelledby="chart">
       <div class="section-head">
-        <h2 id="chart">Chart</h2>
+        <h2 id="chart">{t('Chart')}</h2>
         <RangeControls presets={chartPresets} {...{ shown, zone }} />
       </div>
       <PageFailure state={state} timeText={times.time} />
-      {panels.length === 0 && isLoading ? <Skeleton name="The readings are loading" rows={8} /> : null}
-      {panels.length === 0 && !isLoading ? <p class="none-here">There are no readings in this range.</p> : null}
+      {panels.length === 0 && isLoading ? <Skeleton name={t('The readings are loading')} rows={8} /> : null}
+      {panels.length === 0 && !isLoading ? <p class="none-here">{t('There are no readings in this range.')}</p> : null}
       {panels.length === 0 ? null : (
         <>
           <ChartStack
             {...{ panels, window, nowMs, zone, times }}
-            label="The chosen lines"
+            label={t('The chosen lines')}
             onWindow={zoomTo}
             onReset={() => choose('24h')}
           />
-          <p class="lead">Means by steps of time. Times: {times.zone}.</p>
+          <p class="lead">{t('Means by steps of time. Times: {zone}.', { zone: times.zone })}</p>
         </>
       )}
       <AnnotationList {...{ annotations, times }} />
-      {panels.length === 0 ? null : <TableTwin name="the chosen lines" tables={tables} />}
+      {panels.length === 0 ? null : <TableTwin name={t('the chosen lines')} tables={tables} />}
     </section>
   )
 }
@@ -143,8 +146,10 @@ function AnnotationList({ annotations, times }: { annotations: LineAnnotations; 
   if (shown.length === 0 && unread.length === 0) return null
   return (
     <section class="annotations" aria-labelledby="annotations">
-      <h3 id="annotations">Annotations</h3>
-      {unread.length === 0 ? null : <p class="none-here">The annotations of {unread.join(', ')} could not be read.</p>}
+      <h3 id="annotations">{t('Annotations')}</h3>
+      {unread.length === 0 ? null : (
+        <p class="none-here">{t('The annotations of {list} could not be read.', { list: unread.join(', ') })}</p>
+      )}
       <ul>
         {shown.map(annotation => (
           <li key={annotation.id}>
@@ -176,15 +181,15 @@ function LineChooser({ isChosen, onAdd }: LineChooserProps) {
   return (
     <form
       class="choice"
-      aria-label="Add a line"
+      aria-label={t('Add a line')}
       onSubmit={event => {
         event.preventDefault()
         if (metric !== undefined) onAdd({ device, metric })
       }}
     >
-      <DeviceField label="Device" value={device} onChoose={setDevice} />
+      <DeviceField label={t('Device')} value={device} onChoose={setDevice} />
       <label class="device-field" for={id}>
-        Metric
+        {t('Metric')}
         <select
           id={id}
           value={metric ?? ''}
@@ -199,7 +204,7 @@ function LineChooser({ isChosen, onAdd }: LineChooserProps) {
         </select>
       </label>
       <button type="submit" class="button strong" disabled={metric === undefined}>
-        Add
+        {t('Add')}
       </button>
       <p class="chooser-note" role="status">
         {noteOf(latest.kind, device, gauges.length, free.length)}
@@ -210,8 +215,8 @@ function LineChooser({ isChosen, onAdd }: LineChooserProps) {
 
 function noteOf(kind: string, device: string, gauges: number, free: number): string {
   if (device === '') return ''
-  if (kind === 'failed') return 'There is no device of this name.'
+  if (kind === 'failed') return t('There is no device of this name.')
   if (kind === 'loading') return ''
-  if (gauges === 0) return 'This device has no values of gauges.'
-  return free === 0 ? 'All gauges of this device are in the chart.' : ''
+  if (gauges === 0) return t('This device has no values of gauges.')
+  return free === 0 ? t('All gauges of this device are in the chart.') : ''
 }

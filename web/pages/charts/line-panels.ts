@@ -10,6 +10,7 @@ import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { nameWithin, type Quantity, withUnit } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import type { ChosenLine } from './chosen-lines.ts'
 
 type Look = NonNullable<Readout['look']>
@@ -79,8 +80,10 @@ function decimalsOf(lines: readonly DrawnLine[]): number {
 }
 
 function titleOf([left, right]: Sides): string {
-  const unitOf = (lines: readonly DrawnLine[]) => lines[0]?.quantity.unit || 'without a unit'
-  return right.length === 0 ? unitOf(left) : `Left: ${unitOf(left)}; right: ${unitOf(right)}`
+  const unitOf = (lines: readonly DrawnLine[]) => lines[0]?.quantity.unit || t('without a unit')
+  return right.length === 0
+    ? unitOf(left)
+    : t('Left: {left}; right: {right}', { left: unitOf(left), right: unitOf(right) })
 }
 
 function lineName({ device, quantity }: Pick<DrawnLine, 'device' | 'quantity'>): string {
@@ -120,8 +123,8 @@ export function lineTable(lines: readonly DrawnLine[], { fromMs, toMs }: TimeWin
     return { name: unit === '' ? lineName(line) : `${lineName(line)}, ${unit}`, decimals }
   })
   return {
-    caption: 'Means by step, the newest first',
-    headName: 'From',
+    caption: t('Means by step, the newest first'),
+    headName: t('From'),
     columns,
     rows: tableRows(lines, fromMs, toMs).map(({ atMs, values }) => ({
       key: atMs,

@@ -15,18 +15,19 @@ import { shownZone } from '../../text/preferences.ts'
 import { airMetrics, chooseMetrics, type Descriptions, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
+import { t, tn, tp } from '../../words/words.ts'
 import { type ChosenLine, chartPath } from '../charts/chosen-lines.ts'
 import { askedNames, type ComparePreset, type Comparison, comparedNames, customOf, hasHours } from './answers.ts'
 import { ComparedMetric, ComparedState, HourFiles } from './compared.tsx'
 import { comparedWindow } from './comparison-panels.ts'
 
 const nameOfPreset: Record<ComparePreset, string> = {
-  '24h': '24 hours',
-  '3d': '3 days',
-  '7d': '7 days',
-  '30d': '30 days',
-  '90d': '90 days',
-  '365d': '1 year',
+  '24h': tn(24, '{count} hour', '{count} hours'),
+  '3d': tn(3, '{count} day', '{count} days'),
+  '7d': tn(7, '{count} day', '{count} days'),
+  '30d': tn(30, '{count} day', '{count} days'),
+  '90d': tn(90, '{count} day', '{count} days'),
+  '365d': t('1 year'),
 }
 
 export function ComparePage() {
@@ -34,18 +35,19 @@ export function ComparePage() {
   const [a, b] = [fields.get('a') ?? '', fields.get('b') ?? '']
   const asked = fields.get('preset') ?? ''
   const preset = Object.hasOwn(nameOfPreset, asked) ? (asked as ComparePreset) : '7d'
-  useTitle(a === '' || b === '' ? 'Compare' : `${a} and ${b}`)
+  useTitle(a === '' || b === '' ? t('Compare') : t('{a} and {b}', { a, b }))
   const compared = useComparison({ a, b, preset, window: zoomedWindow.value, chosen: fields.get('metrics') })
   return (
     <>
-      <h1>Compare</h1>
+      <h1>{t('Compare')}</h1>
       <p class="lead">
-        Two devices, in numbers.{' '}
-        <a href={addressOf(chartPath(linesOf([a, b])))}>More devices or metrics in one chart</a>
+        {tp('Two devices, in numbers. {link}', {
+          link: <a href={addressOf(chartPath(linesOf([a, b])))}>{t('More devices or metrics in one chart')}</a>,
+        })}
       </p>
       <div class="choice">
-        <DeviceField label="First device" value={a} onChoose={name => choose({ a: name })} />
-        <DeviceField label="Second device" value={b} onChoose={name => choose({ b: name })} />
+        <DeviceField label={t('First device')} value={a} onChoose={name => choose({ a: name })} />
+        <DeviceField label={t('Second device')} value={b} onChoose={name => choose({ b: name })} />
         <Presets
           names={nameOfPreset}
           chosen={zoomedWindow.value === undefined ? preset : undefined}
@@ -53,7 +55,7 @@ export function ComparePage() {
         />
       </div>
       {a === '' || b === '' ? (
-        <p class="none-here">Choose two devices.</p>
+        <p class="none-here">{t('Choose two devices.')}</p>
       ) : (
         <Outcome {...compared} preset={preset} chosen={fields.get('metrics')} />
       )}
@@ -79,14 +81,14 @@ interface Shown {
 
 function Outcome({ state, compared, ...shown }: ComparisonState & Shown) {
   if (state.kind === 'failed' && state.failure.kind === 'missing') {
-    return <p class="none-here">One of these devices does not exist, or it has been removed.</p>
+    return <p class="none-here">{t('One of these devices does not exist, or it has been removed.')}</p>
   }
   const zone = compared === undefined ? 'UTC' : compared.comparison.time_zone
   return (
     <>
       <PageFailure state={state} timeText={createTimes(shownZone(zone)).time} />
       {compared !== undefined ? <Compared {...compared} {...shown} /> : null}
-      {compared === undefined && state.kind !== 'failed' ? <Skeleton name="The comparison is loading" /> : null}
+      {compared === undefined && state.kind !== 'failed' ? <Skeleton name={t('The comparison is loading')} /> : null}
     </>
   )
 }
@@ -116,7 +118,7 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
     return (
       <>
         {chooser}
-        <p class="none-here">Neither has readings in this range.</p>
+        <p class="none-here">{t('Neither has readings in this range.')}</p>
       </>
     )
   }
@@ -124,8 +126,10 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
   return (
     <>
       <p class="lead">
-        Hourly means in the range shown. For amounts, the increase or sum of each hour.{' '}
-        <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>. Times: {times.zone}.
+        {tp('Hourly means in the range shown. For amounts, the increase or sum of each hour. {link}. Times: {zone}.', {
+          link: <a href={addressOf('/docs/statistics#correlations')}>{t('How it is computed')}</a>,
+          zone: times.zone,
+        })}
       </p>
       {chooser}
       {compared.map(({ name, metric }) => {

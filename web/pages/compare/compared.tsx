@@ -11,6 +11,7 @@ import { duration, percent } from '../../text/phrases.ts'
 import { nameWithin, type Quantity } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import { agreementSentences, directionSentences, stateSentences } from './agreement-sentences.ts'
 import type { ComparedHours, ComparedState as State } from './answers.ts'
 import { comparedTable, metricPanels } from './comparison-panels.ts'
@@ -28,12 +29,8 @@ interface ComparedMetricProps {
   readonly onReset: () => void
 }
 
-/** The figure of an hour by kind. */
-const figureOfKind: Partial<Record<Quantity['kind'], string>> = { counter: 'increase', rate: 'sum' }
-
 export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: ComparedMetricProps) {
-  const figure = figureOfKind[quantity.kind]
-  const title = figure === undefined ? quantity.name : `${quantity.name}: ${figure} by hour`
+  const title = titleOf(quantity)
   const panels = useMemo(() => metricPanels({ quantity, a, b }, metric), [metric, a, b])
   const tables = () => [comparedTable({ quantity, a, b }, metric, shown)]
   return (
@@ -41,7 +38,7 @@ export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: Compa
       <h2 id={`compare-${name}`}>{title}</h2>
       <p class="summary-text">{sentencesOf({ quantity, a, b }, metric).join(' ')}</p>
       <ChartStack
-        label={`${quantity.name} of ${a} and ${b}`}
+        label={t('{name} of {a} and {b}', { name: quantity.name, a, b })}
         panels={panels}
         nowMs={Number.MAX_SAFE_INTEGER}
         {...shown}
@@ -49,6 +46,12 @@ export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: Compa
       <TableTwin name={nameWithin(quantity)} tables={tables} />
     </section>
   )
+}
+
+/** With the figure of an hour, where it is not a mean. */
+function titleOf({ name, kind }: Quantity): string {
+  if (kind === 'counter') return t('{name}: increase by hour', { name })
+  return kind === 'rate' ? t('{name}: sum by hour', { name }) : name
 }
 
 function sentencesOf(compared: Pick<ComparedMetricProps, 'quantity' | 'a' | 'b'>, metric: ComparedHours): string[] {
@@ -74,12 +77,12 @@ export function ComparedState({ name, quantity, metric, a, b }: ComparedStatePro
       <p class="summary-text">{stateSentences(metric.stats).join(' ')}</p>
       {states.length === 0 ? null : (
         <table class="states">
-          <caption class="unseen">{quantity.name}: the time in each state</caption>
+          <caption class="unseen">{t('{name}: the time in each state', { name: quantity.name })}</caption>
           <thead>
             <tr>
-              <th scope="col">State</th>
+              <th scope="col">{t('State')}</th>
               <th scope="col">{a}</th>
-              <th scope="col">{a === b ? `${b} again` : b}</th>
+              <th scope="col">{a === b ? t('{b} again', { b }) : b}</th>
             </tr>
           </thead>
           <tbody>
@@ -134,7 +137,7 @@ export function HourFiles({ devices, metrics, window: { fromMs, toMs } }: HourFi
           href={addressOf(`/api/readings/${encodeURIComponent(device)}?${query}`)}
           download={`${device}-hours.csv`}
         >
-          Download {device} by hour as CSV
+          {t('Download {device} by hour as CSV', { device })}
         </a>
       ))}
       <FileNote />

@@ -10,6 +10,7 @@ import { directionText, withinTurn } from '../../text/kind-words.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { measureDifference, nameWithUnit, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import type { Agreement, ComparedDirection, ComparedHours, ComparedMetric, ComparePreset } from './answers.ts'
 
 const hourMs = 3_600_000
@@ -78,7 +79,10 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
       title:
         means === undefined
           ? quantity.name
-          : `${quantity.name} minus each one’s own mean (${means.map(mean => decimalText(mean, quantity.decimals)).join(' and ')})`,
+          : t('{name} minus each one’s own mean ({list})', {
+              name: quantity.name,
+              list: means.map(mean => decimalText(mean, quantity.decimals)).join(t(' and ')),
+            }),
       height: 170,
       content: {
         ...lookOf(quantity, { a, b }),
@@ -167,15 +171,17 @@ function pairedBars({ a, b }: Pick<ComparedSeries, 'a' | 'b'>): Block[] {
 
 function rulesOf(quantity: Quantity, stats: Agreement | ComparedDirection['stats']): ChartContent['rules'] {
   const finer = { ...quantity, decimals: quantity.decimals + 1 }
-  const rule = (difference: number, what: string, isDashed: boolean) => ({
+  const rule = (difference: number, isBias: boolean) => ({
     value: shownDifference(difference, quantity),
-    text: `${what}${measureDifference(difference, finer)}`,
-    isDashed,
+    text: isBias
+      ? t('bias {difference}', { difference: measureDifference(difference, finer) })
+      : measureDifference(difference, finer),
+    isDashed: !isBias,
   })
   const { bias } = stats
   const limits = 'limits_of_agreement' in stats ? (stats.limits_of_agreement ?? []) : []
-  const mean = bias === null ? [] : [rule(bias, 'bias ', false)]
-  return [...mean, ...limits.map(limit => rule(limit, '', true))]
+  const mean = bias === null ? [] : [rule(bias, true)]
+  return [...mean, ...limits.map(limit => rule(limit, false))]
 }
 
 export function comparedTable(
@@ -190,12 +196,12 @@ export function comparedTable(
   const ofDevices = isDirection ? { ...quantity, unit: '' } : quantity
   const columns = [
     nameWithUnit({ ...ofDevices, name: a }),
-    nameWithUnit({ ...ofDevices, name: a === b ? `${b} again` : b }),
-    nameWithUnit({ ...quantity, name: 'Difference' }),
+    nameWithUnit({ ...ofDevices, name: a === b ? t('{b} again', { b }) : b }),
+    nameWithUnit({ ...quantity, name: t('Difference') }),
   ]
   return {
-    caption: `${quantity.name} by hour, the newest first`,
-    headName: 'From',
+    caption: t('{name} by hour, the newest first', { name: quantity.name }),
+    headName: t('From'),
     columns: columns.map(name => ({ name, decimals })),
     rows: tableRows([series.a, series.b, series.diff], window.fromMs, window.toMs).map(({ atMs, values }) => {
       const [ofA = null, ofB = null, difference = null] = values

@@ -5,6 +5,7 @@ import type { Condition } from '../../../alerts/core/condition.ts'
 import { blocksAt, type Panel, type Stretch, timelinePanel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import { stretchText } from './series-texts.ts'
 
 type Severity = Alert['severity']
@@ -77,7 +78,7 @@ export function firingPanel(firing: readonly FiringStretch[], times: Times): Pan
   if (firing.length === 0) return undefined
   return timelinePanel({
     key: 'alerts',
-    title: 'Alerts',
+    title: t('Alerts'),
     stretches: firing.map(one => ({ ...one, colour: lookOfSeverity[one.severity].colour })),
     textAt: atMs => firingText(firing, atMs, times),
   })

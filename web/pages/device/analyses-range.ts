@@ -2,13 +2,14 @@
 
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TimeWindow } from '../../charts/range.ts'
+import { t } from '../../words/words.ts'
 
 export const nameOfAnalysesRange = {
-  '7d': 'the last 7 days',
-  '30d': 'the last 30 days',
-  '90d': 'the last 90 days',
-  '365d': 'the last year',
-  charts: 'the range of the charts',
+  '7d': t('the last 7 days'),
+  '30d': t('the last 30 days'),
+  '90d': t('the last 90 days'),
+  '365d': t('the last year'),
+  charts: t('the range of the charts'),
 } as const
 export type AnalysesRange = keyof typeof nameOfAnalysesRange
 
@@ -46,10 +47,12 @@ export interface AnalysesWords {
 
 export function analysesWords(range: AnalysesRange, { truncated, days }: Stats['window']): AnalysesWords {
   if (range === 'charts') {
-    const during = `in ${nameOfAnalysesRange.charts}`
-    return { of: `the readings ${during}`, during, isOfAll: false }
+    return { of: t('the readings in the range of the charts'), during: t('in the range of the charts'), isOfAll: false }
   }
-  if (truncated) return { of: 'the readings so far', during: 'since its oldest reading', isOfAll: true }
-  const of = `the last ${days}\u202fdays`
-  return { of, during: `in ${of}`, isOfAll: false }
+  if (truncated) return { of: t('the readings so far'), during: t('since its oldest reading'), isOfAll: true }
+  return {
+    of: t('the last {days}\u202fdays', { days }),
+    during: t('in the last {days}\u202fdays', { days }),
+    isOfAll: false,
+  }
 }

@@ -11,6 +11,7 @@ import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { lastValue, type ResourceState } from '../../client/resource-state.ts'
 import { useResource, useRested } from '../../client/use-resource.ts'
 import type { Quantities } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 import {
   type AnalysesRange,
   analysesArgument,
@@ -61,7 +62,7 @@ function RangeField({ range }: { range: AnalysesRange }) {
   return (
     <div class="choice">
       <label class="choice-field" for={id}>
-        Analyses of
+        {t('Analyses of')}
         <select
           id={id}
           value={range}

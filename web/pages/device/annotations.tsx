@@ -11,6 +11,7 @@ import { RowButton } from '../../parts/record.tsx'
 import { type Actions, useActions } from '../../parts/use-actions.tsx'
 import { localMs, type Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import type { Measured } from './answers.ts'
 
 interface AnnotationsProps {
@@ -28,7 +29,7 @@ export function Annotations({ device, annotations, nowMs, zone, times }: Annotat
   if (shown.length === 0 && !mayAnnotate && notice === null) return null
   return (
     <section class="annotations managed" aria-labelledby="annotations">
-      <h3 id="annotations">Annotations</h3>
+      <h3 id="annotations">{t('Annotations')}</h3>
       {notice}
       {shown.length === 0 ? null : (
         <ul>
@@ -56,7 +57,7 @@ export function Annotations({ device, annotations, nowMs, zone, times }: Annotat
             href={addressOf(`/api/device/${encodeURIComponent(device)}/annotations?format=csv`)}
             download={`${device}-annotations.csv`}
           >
-            Download annotations as CSV
+            {t('Download annotations as CSV')}
           </a>
         )}
       </div>
@@ -73,11 +74,11 @@ interface ButtonsProps {
 function Buttons({ annotation: { id, text }, actions, onChange }: ButtonsProps) {
   return (
     <span class="actions">
-      <RowButton name={text} text="Change" onClick={onChange} />
+      <RowButton name={text} text={t('Change')} onClick={onChange} />
       <RowButton
         name={text}
-        text="Remove"
-        onClick={() => void actions.change('DELETE', `/${id}`, undefined, `Removed: ${text}`)}
+        text={t('Remove')}
+        onClick={() => void actions.change('DELETE', `/${id}`, undefined, t('Removed: {text}', { text }))}
       />
     </span>
   )
@@ -87,21 +88,21 @@ function Buttons({ annotation: { id, text }, actions, onChange }: ButtonsProps) 
 function fieldsOf(given: { text: string; fromMs: number; toMs: number | undefined }, zone: Zone): FormField[] {
   const { text, fromMs, toMs } = given
   return [
-    { name: 'text', label: 'Text', isRequired: true, value: text, hint: 'One line, at most 256 characters' },
+    { name: 'text', label: t('Text'), isRequired: true, value: text, hint: t('One line, at most 256 characters') },
     {
       name: 'from',
-      label: 'From',
+      label: t('From'),
       kind: 'datetime-local',
       isRequired: true,
       value: localMinute(fromMs, zone),
-      hint: `Times: ${zone.name}`,
+      hint: t('Times: {name}', { name: zone.name }),
     },
     {
       name: 'to',
-      label: 'To',
+      label: t('To'),
       kind: 'datetime-local',
       value: toMs === undefined ? null : localMinute(toMs, zone),
-      hint: 'Empty for a moment',
+      hint: t('Empty for a moment'),
     },
   ]
 }
@@ -120,16 +121,16 @@ interface NewFormProps {
 }
 
 function NewForm({ device, actions, nowMs, zone, hasAll }: NewFormProps) {
-  const all: FormField[] = hasAll ? [{ name: 'all', label: 'About all devices', kind: 'check' }] : []
+  const all: FormField[] = hasAll ? [{ name: 'all', label: t('About all devices'), kind: 'check' }] : []
   return (
     <AddForm
-      title="Annotate"
-      verb="Write"
+      title={t('Annotate')}
+      verb={t('Write')}
       fields={[...fieldsOf({ text: '', fromMs: nowMs, toMs: undefined }, zone), ...all]}
       isBusy={actions.isBusy}
       onSend={async values => {
         const body = { device: values['all'] === true ? null : device, ...bodyOf(values, zone) }
-        return (await actions.change('POST', '', body, 'Written.')) !== undefined
+        return (await actions.change('POST', '', body, t('Written.'))) !== undefined
       }}
     />
   )
@@ -148,13 +149,13 @@ function ChangeForm({ annotation, actions, zone, onClose }: ChangeFormProps) {
   const toMs = to === null ? undefined : Date.parse(to)
   return (
     <AddForm
-      title={`Change: ${text}`}
-      verb="Save"
+      title={t('Change: {text}', { text })}
+      verb={t('Save')}
       fields={fieldsOf({ text, fromMs, toMs }, zone)}
       isBusy={actions.isBusy}
       isOpen
       onSend={async values => {
-        return (await actions.change('PATCH', `/${id}`, bodyOf(values, zone), 'Changed.')) !== undefined
+        return (await actions.change('PATCH', `/${id}`, bodyOf(values, zone), t('Changed.'))) !== undefined
       }}
       onClose={onClose}
     />

@@ -6,15 +6,16 @@ import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { Folded } from '../../parts/folded.tsx'
 import { percent } from '../../text/phrases.ts'
+import { t, words } from '../../words/words.ts'
 import { calendarWeeks, reliabilitySentences } from './reliability.ts'
 
-const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
-const nameOfState = { ok: 'complete', partial: 'partial', missing: 'nothing' }
+const weekdays = [t('Mon'), t('Tue'), t('Wed'), t('Thu'), t('Fri'), t('Sat'), t('Sun')]
+const nameOfState = { ok: t('complete'), partial: t('partial'), missing: t('nothing') }
 
 export function Completeness({ stats }: { stats: Stats }) {
   const [pace = '', ...sentences] = reliabilitySentences(stats.freshness, stats.reliability.windows['30d'])
   return (
-    <Folded id="completeness" title="Completeness" summary={[pace, sentences[0]].join(' ').trim()}>
+    <Folded id="completeness" title={t('Completeness')} summary={[pace, sentences[0]].join(' ').trim()}>
       {() => <CompletenessOfDays days={stats.reliability.days} sentences={sentences.slice(1)} />}
     </Folded>
   )
@@ -29,7 +30,7 @@ function CompletenessOfDays({ days, sentences }: CompletenessOfDaysProps) {
   return (
     <>
       <p class="lead">
-        {sentences.join(' ')} <a href={addressOf('/docs/statistics#reliability')}>How it is computed</a>
+        {sentences.join(' ')} <a href={addressOf('/docs/statistics#reliability')}>{t('How it is computed')}</a>
       </p>
       <div class="calendar" aria-hidden="true">
         {weekdays.map(name => (
@@ -41,24 +42,24 @@ function CompletenessOfDays({ days, sentences }: CompletenessOfDaysProps) {
           week.map((day, column) => <Day key={`${row} ${column}`} day={day} />),
         )}
       </div>
-      <TableTwin name="completeness of 30 days" tables={() => [completenessTable(days)]} />
+      <TableTwin name={t('completeness of 30 days')} tables={() => [completenessTable(days)]} />
     </>
   )
 }
 
 function completenessTable(days: Stats['reliability']['days']): TwinTable {
   return {
-    caption: 'Readings that came, of those expected',
-    headName: 'Day',
+    caption: t('Readings that came, of those expected'),
+    headName: t('Day'),
     columns: [
-      { name: 'Share', decimals: 3 },
-      { name: 'State', decimals: 0 },
+      { name: t('Share'), decimals: 3 },
+      { name: t('State'), decimals: 0 },
     ],
     rows: days
       .map(({ date, completeness, state }) => ({
         key: date,
         head: date,
-        cells: [completeness, state === null ? 'before the oldest reading' : nameOfState[state]],
+        cells: [completeness, state === null ? t('before the oldest reading') : nameOfState[state]],
       }))
       .reverse(),
   }
@@ -70,7 +71,7 @@ function Day({ day }: { day: Stats['reliability']['days'][number] | undefined })
   const { date, completeness, state } = day
   const share = completeness ?? (state === 'ok' ? 1 : state === 'partial' ? 0.5 : 0)
   const number = Number(date.slice(8))
-  const title = `${date}: ${state === null ? 'before the oldest reading' : completeness === null ? nameOfState[state] : percent(completeness)}`
+  const title = `${date}: ${state === null ? t('before the oldest reading') : completeness === null ? nameOfState[state] : percent(completeness)}`
   return (
     <span class={`day ${state ?? 'before'}`} title={title}>
       {number === 1 ? `1 ${monthOf(date)}` : number}
@@ -83,5 +84,8 @@ function Day({ day }: { day: Stats['reliability']['days'][number] | undefined })
 }
 
 function monthOf(date: string): string {
-  return new Intl.DateTimeFormat('en-GB', { month: 'short', timeZone: 'UTC' }).format(Date.parse(date))
+  return new Intl.DateTimeFormat(words.language === 'en' ? 'en-GB' : words.language, {
+    month: 'short',
+    timeZone: 'UTC',
+  }).format(Date.parse(date))
 }

@@ -2,6 +2,7 @@
 
 import type { PastDays } from '../../../query/shapes/past.ts'
 import { measureDifference, type Quantity } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 import { pastFiguresOf } from './answers.ts'
 import { growthOf } from './kind-series.ts'
 
@@ -43,8 +44,14 @@ export function dayAmountText(
   phraseOf: (amount: string) => string,
 ): string {
   const ofDay = placed === null ? [] : [phraseOf(measureDifference(placed, quantity))]
-  const gap = ofGap === 0 ? [] : [`${measureDifference(ofGap, quantity)} in a gap that ended ${day}`]
-  return [...ofDay, ...gap].join(', and ')
+  const gap = ofGap === 0 ? [] : [gapText(measureDifference(ofGap, quantity), day)]
+  return [...ofDay, ...gap].join(t(', and '))
+}
+
+function gapText(amount: string, day: 'today' | 'yesterday'): string {
+  return day === 'today'
+    ? t('{amount} in a gap that ended today', { amount })
+    : t('{amount} in a gap that ended yesterday', { amount })
 }
 
 /** `today 3.2 mm; yesterday 1 mm (outlined)`, of a chart of both; empty where nothing is known. */
@@ -53,8 +60,9 @@ export function daysAmountText(
   yesterday: DayAmount | undefined,
   quantity: Quantity,
 ): string {
-  const ofToday = today && dayAmountText(today, quantity, 'today', amount => `today ${amount}`)
+  const ofToday = today && dayAmountText(today, quantity, 'today', amount => t('today {amount}', { amount }))
   const ofYesterday =
-    yesterday && dayAmountText(yesterday, quantity, 'yesterday', amount => `yesterday ${amount} (outlined)`)
+    yesterday &&
+    dayAmountText(yesterday, quantity, 'yesterday', amount => t('yesterday {amount} (outlined)', { amount }))
   return [ofToday, ofYesterday].filter(text => text !== undefined).join('; ')
 }

@@ -12,7 +12,7 @@ import { isSignedIn } from '../../client/session.ts'
 import { useKept, useRefreshed, useResource } from '../../client/use-resource.ts'
 import { SeverityBadge } from '../../parts/marks.tsx'
 import { ageText } from '../../text/times.ts'
-import { tn } from '../../words/words.ts'
+import { t, tn } from '../../words/words.ts'
 import { type AlertMarks, firingOf, limitsOf } from './alert-marks.ts'
 import type { Measured } from './answers.ts'
 
@@ -41,10 +41,14 @@ export function DeviceAlerts({
       )}
       <p>
         {rules.length === 0
-          ? 'No rule watches this device.'
-          : `${tn(rules.length, '{count} rule', '{count} rules')} of yours ${rules.length === 1 ? 'watches' : 'watch'} this device.`}{' '}
-        <a href={addressOf(`/alerts?${query}`)}>Its alerts</a>{' '}
-        <a href={addressOf(`/alerts/rules/new?${query}`)}>New rule</a>
+          ? t('No rule watches this device.')
+          : tn(
+              rules.length,
+              '{count} rule of yours watches this device.',
+              '{count} rules of yours watch this device.',
+            )}{' '}
+        <a href={addressOf(`/alerts?${query}`)}>{t('Its alerts')}</a>{' '}
+        <a href={addressOf(`/alerts/rules/new?${query}`)}>{t('New rule')}</a>
       </p>
     </div>
   )

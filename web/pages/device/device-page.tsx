@@ -8,6 +8,7 @@ import { lastValue } from '../../client/resource-state.ts'
 import { useTitle } from '../../client/tab.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { StateBadge, TagList } from '../../parts/marks.tsx'
+import { t, tp } from '../../words/words.ts'
 import { measuredDevice } from './answers.ts'
 import { MeasuredPage } from './measured-page.tsx'
 
@@ -47,10 +48,12 @@ function Head({ name, latest, about }: HeadProps) {
 function UnknownDevice({ name }: { name: string }) {
   return (
     <>
-      <h1>No such device</h1>
+      <h1>{t('No such device')}</h1>
       <p>
-        There is no device named <strong>{name}</strong> here, or it has been removed.{' '}
-        <a href={addressOf('/')}>All devices</a>
+        {tp('There is no device named {name} here, or it has been removed. {link}', {
+          name: <strong>{name}</strong>,
+          link: <a href={addressOf('/')}>{t('All devices')}</a>,
+        })}
       </p>
     </>
   )

@@ -5,7 +5,7 @@ import { decimalText, inOneUnit } from '../../text/numbers.ts'
 import { timesText } from '../../text/phrases.ts'
 import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
-import { countText, tn } from '../../words/words.ts'
+import { countText, t, tn } from '../../words/words.ts'
 
 /** The name of a figure and its sentence. */
 export type FigureSentence = readonly [name: string, sentence: string]
@@ -24,47 +24,70 @@ export function domainSentences(
   return greenhouse === null ? [] : greenhouseSentences(greenhouse.total)
 }
 
+interface Spread {
+  readonly mean: number | null
+  readonly min: number | null
+  readonly max: number | null
+}
+
+function spreadOf({ mean, min, max }: Spread, quantity: Quantity) {
+  const text = (value: number | null) => measure(value ?? 0, quantity)
+  return { mean: text(mean), min: text(min), max: text(max) }
+}
+
 function weatherSentences(
   { sea_level_pressure: sea, frost, dew, degree_days }: Totals<'weather'>,
   of: Quantities,
 ): FigureSentence[] {
   const [pressure, temperature] = [of.of('pressure'), of.of('temperature')]
   const spread = () => {
-    const [mean, min, max] = [sea.mean ?? 0, sea.min ?? 0, sea.max ?? 0].map(value => measure(value, pressure))
-    return `It was ${mean} on average, ${min} to ${max}.`
+    return t('It was {mean} on average, {min} to {max}.', spreadOf(sea, pressure))
   }
   const kelvinDays = () => {
     const { days, heating_15_5, heating_20_15, cooling_22 } = degree_days
     const amount = (value: number | null) => `${decimalText(value ?? 0, 0)}\u202fK·d`
     const at = (value: number) => measure(value, temperature)
-    const heating = `heating ${amount(heating_15_5)} below ${at(15.5)} and ${amount(heating_20_15)} by VDI 3807`
-    return `In ${tn(days, '{count} day', '{count} days')}: ${heating}, cooling ${amount(cooling_22)} above ${at(22)}.`
+    const heating = t('heating {amount} below {at} and {other} by VDI 3807', {
+      amount: amount(heating_15_5),
+      at: at(15.5),
+      other: amount(heating_20_15),
+    })
+    return tn(
+      days,
+      'In {count} day: {heating}, cooling {amount} above {at}.',
+      'In {count} days: {heating}, cooling {amount} above {at}.',
+      { heating, amount: amount(cooling_22), at: at(22) },
+    )
   }
   return [
-    ['Pressure at sea level', sentenceOf(sea, spread)],
+    [t('Pressure at sea level'), sentenceOf(sea, spread)],
     [
-      'Frost',
+      t('Frost'),
       sentenceOf(frost, () =>
-        hoursSentence(frost, (part, total) => `It was below ${measure(0, temperature)} in ${part} of ${total}.`),
+        hoursSentence(frost, (part, total) =>
+          t('It was below {value} in {part} of {total}.', { value: measure(0, temperature), part, total }),
+        ),
       ),
     ],
     [
-      'Dew',
+      t('Dew'),
       sentenceOf(dew, () =>
-        hoursSentence(dew, (part, total) => `The air was almost at its dew point in ${part} of ${total}.`),
+        hoursSentence(dew, (part, total) =>
+          t('The air was almost at its dew point in {part} of {total}.', { part, total }),
+        ),
       ),
     ],
-    ['Degree days', sentenceOf(degree_days, kelvinDays)],
+    [t('Degree days'), sentenceOf(degree_days, kelvinDays)],
   ]
 }
 
 function indoorSentences({ temperature, humidity, mould }: Totals<'indoor'>, of: Quantities): FigureSentence[] {
   const atWall = (part: string, total: string) =>
-    `The coldest corner of an outer wall had a humidity of 80\u202f% or more in ${part} of ${total}.`
+    t('The coldest corner of an outer wall had a humidity of 80\u202f% or more in {part} of {total}.', { part, total })
   return [
-    ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, of.of('temperature')))],
-    ['Humidity', sentenceOf(humidity, () => bandSentence(humidity, of.of('humidity')))],
-    ['Mould', sentenceOf(mould, () => hoursSentence(mould, atWall))],
+    [t('Temperature'), sentenceOf(temperature, () => bandSentence(temperature, of.of('temperature')))],
+    [t('Humidity'), sentenceOf(humidity, () => bandSentence(humidity, of.of('humidity')))],
+    [t('Mould'), sentenceOf(mould, () => hoursSentence(mould, atWall))],
   ]
 }
 
@@ -73,28 +96,41 @@ function coldChainSentences(figures: Totals<'cold_chain'>, of: Quantities): Figu
   const shown = of.of('temperature')
   const period = () => {
     const every = inOneUnit(3600 * (defrosts.period_hours ?? 0), true)
-    return `There ${defrosts.count === 1 ? 'was' : 'were'} ${tn(defrosts.count ?? 0, '{count} defrost', '{count} defrosts')}, one every ${every}.`
+    return tn(
+      defrosts.count ?? 0,
+      'There was {count} defrost, one every {every}.',
+      'There were {count} defrosts, one every {every}.',
+      { every },
+    )
   }
   return [
-    ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, shown))],
-    ['Mean kinetic temperature', sentenceOf(kinetic, () => `It was ${measure(kinetic.value ?? 0, shown)}.`)],
+    [t('Temperature'), sentenceOf(temperature, () => bandSentence(temperature, shown))],
     [
-      'Doors',
-      sentenceOf(doors, () => `The temperature rose ${timesText(doors.count ?? 0)}, as it does when a door is open.`),
+      t('Mean kinetic temperature'),
+      sentenceOf(kinetic, () => t('It was {value}.', { value: measure(kinetic.value ?? 0, shown) })),
     ],
-    ['Defrosts', sentenceOf(defrosts, period)],
+    [
+      t('Doors'),
+      sentenceOf(doors, () =>
+        t('The temperature rose {times}, as it does when a door is open.', { times: timesText(doors.count ?? 0) }),
+      ),
+    ],
+    [t('Defrosts'), sentenceOf(defrosts, period)],
   ]
 }
 
 function greenhouseSentences({ vapour_pressure_deficit: deficit, leaf_dew }: Totals<'greenhouse'>): FigureSentence[] {
   const kPa = { ...plain, unit: 'kPa', decimals: 2 }
-  const ofDeficit = () => `It was ${measure(deficit.mean ?? 0, kPa)} on average. ${bandSentence(deficit, kPa)}`
+  const ofDeficit = () =>
+    `${t('It was {value} on average.', { value: measure(deficit.mean ?? 0, kPa) })} ${bandSentence(deficit, kPa)}`
   return [
-    ['Vapour-pressure deficit', sentenceOf(deficit, ofDeficit)],
+    [t('Vapour-pressure deficit'), sentenceOf(deficit, ofDeficit)],
     [
-      'Dew on leaves',
+      t('Dew on leaves'),
       sentenceOf(leaf_dew, () =>
-        hoursSentence(leaf_dew, (part, total) => `Leaves were at their dew point in ${part} of ${total}.`),
+        hoursSentence(leaf_dew, (part, total) =>
+          t('Leaves were at their dew point in {part} of {total}.', { part, total }),
+        ),
       ),
     ],
   ]
@@ -119,17 +155,21 @@ function bandSentence(
   quantity: Quantity,
 ): string {
   if (below === null || above === null) {
-    const [mean, min, max] = [spread.mean ?? 0, spread.min ?? 0, spread.max ?? 0].map(one => measure(one, quantity))
-    return `It was ${mean} on average, ${min} to ${max}. Excursions need limits: this device has none.`
+    return t(
+      'It was {mean} on average, {min} to {max}. Excursions need limits: this device has none.',
+      spreadOf(spread, quantity),
+    )
   }
   const [low, high] = [measure(below, quantity), measure(above, quantity)]
   const [under, over] = [partText(hours_below ?? 0), partText(hours_above ?? 0)]
   const total = totalText(observed_hours)
   const [isUnder, isOver] = [(hours_below ?? 0) > 0, (hours_above ?? 0) > 0]
-  if (isUnder && isOver) return `It was below ${low} in ${under} and above ${high} in ${over} of ${total}.`
-  if (isUnder) return `It was below ${low} in ${under} of ${total}, and never above ${high}.`
-  if (isOver) return `It was above ${high} in ${over} of ${total}, and never below ${low}.`
-  return `In ${total}, it was never below ${low} or above ${high}.`
+  if (isUnder && isOver)
+    return t('It was below {low} in {under} and above {high} in {over} of {total}.', { low, under, high, over, total })
+  if (isUnder)
+    return t('It was below {low} in {under} of {total}, and never above {high}.', { low, under, total, high })
+  if (isOver) return t('It was above {high} in {over} of {total}, and never below {low}.', { high, over, total, low })
+  return t('In {total}, it was never below {low} or above {high}.', { total, low, high })
 }
 
 /** A smaller value is shown in minutes, since it does not round to an hour. */

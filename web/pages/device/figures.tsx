@@ -16,6 +16,7 @@ import { compassPoints } from '../../text/kind-words.ts'
 import { percent } from '../../text/phrases.ts'
 import { nameWithin, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
+import { t, tp } from '../../words/words.ts'
 import type { AnalysesWords } from './analyses-range.ts'
 import { type Measured, windowFiguresOf } from './answers.ts'
 import { domainSentences } from './domain-sentences.ts'
@@ -37,10 +38,11 @@ export function KindsSection({ stats, past, metrics, quantities, words }: KindsS
   if (shown.length === 0) return null
   return (
     <section class="card" aria-labelledby="kinds">
-      <h2 id="kinds">Amounts, directions and states</h2>
+      <h2 id="kinds">{t('Amounts, directions and states')}</h2>
       <p class="lead">
-        Totals of counters and rates, mean directions, and durations of states (
-        <a href={addressOf('/docs/statistics#custom-metrics')}>how it is computed</a>).
+        {tp('Totals of counters and rates, mean directions, and durations of states ({link}).', {
+          link: <a href={addressOf('/docs/statistics#custom-metrics')}>{t('how it is computed')}</a>,
+        })}
       </p>
       {shown.map(({ name }) => (
         <MetricFigures key={name} {...{ name, stats, past, words }} quantity={quantities.of(name)} />
@@ -74,7 +76,7 @@ function MetricFigures({ name, quantity, stats, past, words }: MetricFiguresProp
         </div>
       ) : null}
       {tables.every(({ rows }) => rows.length === 0) ? null : (
-        <TableTwin name={`figures of ${nameWithin(quantity)}`} tables={() => tables} />
+        <TableTwin name={t('figures of {name}', { name: nameWithin(quantity) })} tables={() => tables} />
       )}
     </div>
   )
@@ -97,8 +99,12 @@ function Rose({ quantity, rose }: { quantity: Quantity; rose: RoseFigures }) {
     .map(({ point, share }) => `${point} ${percent(share)}`)
   return (
     <SmallChart
-      title={`How often it is each direction${calm_share === null ? '' : `; calm ${percent(calm_share)}`}`}
-      label={`Rose of ${quantity.name}, most often ${summary.join(', ')}.`}
+      title={
+        calm_share === null
+          ? t('How often it is each direction')
+          : t('How often it is each direction; calm {share}', { share: percent(calm_share) })
+      }
+      label={t('Rose of {name}, most often {list}.', { name: quantity.name, list: summary.join(', ') })}
       height={height}
     >
       {[0.5, 1].map(part => (
@@ -136,14 +142,14 @@ function wedge(degrees: number, width: number, share: number): string {
   return `M${centreX} ${centreY}L${spot(from)}A${arc} ${arc} 0 0 1 ${spot(to)}z`
 }
 
-const ofColdChain = 'Hours outside the limits, mean kinetic temperature, doors and defrosts'
+const ofColdChain = t('Hours outside the limits, mean kinetic temperature, doors and defrosts')
 const headings = {
   none: undefined,
-  weather: ['Weather', 'Pressure at sea level, frost, dew and degree days'],
-  indoor: ['Indoor air', 'Hours outside comfort, and hours with a risk of mould'],
-  cold_chain: ['Cold chain', ofColdChain],
-  pharmacy: ['Pharmacy refrigerator', ofColdChain],
-  greenhouse: ['Greenhouse', 'Vapour-pressure deficit and dew on leaves'],
+  weather: [t('Weather'), t('Pressure at sea level, frost, dew and degree days')],
+  indoor: [t('Indoor air'), t('Hours outside comfort, and hours with a risk of mould')],
+  cold_chain: [t('Cold chain'), ofColdChain],
+  pharmacy: [t('Pharmacy refrigerator'), ofColdChain],
+  greenhouse: [t('Greenhouse'), t('Vapour-pressure deficit and dew on leaves')],
 } as const
 
 const everyMs = 600_000
@@ -163,7 +169,7 @@ export function DomainSection({ of, stats, quantities, query, words }: DomainSec
   if (heading === undefined) return null
   const [title, summary] = heading
   return (
-    <Folded id="domain" title={title} summary={`${summary} of ${words}.`}>
+    <Folded id="domain" title={title} summary={t('{summary} of {words}.', { summary, words })}>
       {() => <Figures of={of} timeZone={stats.time_zone} quantities={quantities} query={query} />}
     </Folded>
   )
@@ -182,10 +188,10 @@ function Figures({ of, timeZone, quantities, query }: FiguresProps) {
   return (
     <>
       <FailureBanner state={state} timeText={createTimes(timeZone).time} />
-      {state.kind === 'loading' ? <Skeleton name="The figures are loading" rows={4} /> : null}
+      {state.kind === 'loading' ? <Skeleton name={t('The figures are loading')} rows={4} /> : null}
       {figures === undefined ? null : <Definitions class="figures" entries={domainSentences(figures, quantities)} />}
       <p>
-        <a href={addressOf('/docs/statistics#figures-by-profile')}>How they are computed</a>
+        <a href={addressOf('/docs/statistics#figures-by-profile')}>{t('How they are computed')}</a>
       </p>
     </>
   )

@@ -23,6 +23,7 @@ import { describedBy, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone, type Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { t, tp } from '../../words/words.ts'
 import type { Measured } from './answers.ts'
 
 interface FindingsProps {
@@ -40,10 +41,10 @@ export function Findings({ stats, quantities, zone, times, nowMs }: FindingsProp
   const words = useMemo(() => pageWords(quantities, times, nowMs), [quantities, times, nowMs])
   // A device without readings has no findings.
   if (stats.freshness.last_seen === null) return null
-  if (findings.length === 0) return <p class="no-findings">Nothing looks wrong.</p>
+  if (findings.length === 0) return <p class="no-findings">{t('Nothing looks wrong.')}</p>
   return (
     <section class="findings" aria-labelledby="findings">
-      <h2 id="findings">Findings</h2>
+      <h2 id="findings">{t('Findings')}</h2>
       <ul>
         {findings.map(finding => {
           const window = findingWindow(timesOfFinding(finding, zone), nowMs)
@@ -58,7 +59,7 @@ export function Findings({ stats, quantities, zone, times, nowMs }: FindingsProp
         })}
       </ul>
       <p class="note">
-        <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
+        <a href={addressOf('/docs/statistics#findings')}>{t('How they are found')}</a>
       </p>
     </section>
   )
@@ -77,17 +78,19 @@ interface AnomaliesProps {
 }
 
 export function Anomalies(props: AnomaliesProps) {
+  const link = <a href={addressOf('/docs/statistics#anomalies')}>{t('how they are found')}</a>
   return (
     <Folded
       id="anomalies"
-      title="Unusual readings"
-      summary={`Suspect readings, outages and changes of level in ${props.words}`}
+      title={t('Unusual readings')}
+      summary={t('Suspect readings, outages and changes of level in {words}', { words: props.words })}
     >
       {() => (
         <>
           <p class="lead">
-            Differences from the usual readings of this {props.of.kind}, newest first (
-            <a href={addressOf('/docs/statistics#anomalies')}>how they are found</a>).
+            {props.of.kind === 'device'
+              ? tp('Differences from the usual readings of this device, newest first ({link}).', { link })
+              : tp('Differences from the usual readings of this station, newest first ({link}).', { link })}
           </p>
           {/* Another range or other metrics begin at the first page. */}
           <AnomaliesPage key={props.query} {...props} />
@@ -107,12 +110,12 @@ function AnomaliesPage({ after, ...props }: AnomaliesProps & { after?: string })
   const page = lastValue(state)
   if (page === undefined) {
     return state.kind === 'loading' ? (
-      <Skeleton name="The list is loading" rows={4} />
+      <Skeleton name={t('The list is loading')} rows={4} />
     ) : (
       <FailureBanner state={state} timeText={createTimes('UTC').time} />
     )
   }
-  if (page.anomalies_total === 0) return <p>There are none.</p>
+  if (page.anomalies_total === 0) return <p>{t('There are none.')}</p>
   return (
     <>
       <List page={page} quantities={quantities} />
@@ -120,7 +123,7 @@ function AnomaliesPage({ after, ...props }: AnomaliesProps & { after?: string })
         <AnomaliesPage {...props} after={page.next} />
       ) : (
         <button type="button" class="button" onClick={() => setIsNextShown(true)}>
-          Show more
+          {t('Show more')}
         </button>
       )}
     </>
@@ -147,7 +150,7 @@ function List({ page, quantities }: { page: Page; quantities: Quantities }) {
 function ChartLink({ window }: { window: TimeWindow }) {
   return (
     <a href={addressIn(window)} onClick={event => show(event, window)}>
-      In the charts
+      {t('In the charts')}
     </a>
   )
 }

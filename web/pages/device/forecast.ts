@@ -6,6 +6,7 @@ import type { TwinTable } from '../../charts/table-rows.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { nameWithUnit, type Quantities, type Quantity, shownValue, withUnit } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import { forecastOf, unusualOf } from './answers.ts'
 
 /** Stored values of a gauge at the middle of each hour, ascending. */
@@ -76,7 +77,11 @@ export function forecastText(series: ForecastSeries, atMs: number, quantity: Qua
   if (place < 0) return null
   const text = (stored: number) => decimalText(shownValue(stored, quantity), quantity.decimals)
   const [median, low, high] = [series.medians, series.lows, series.highs].map(values => text(values[place] as number))
-  return `${withUnit(median as string, quantity)} (${low} to ${high})`
+  return t('{median} ({low} to {high})', {
+    median: withUnit(median as string, quantity),
+    low: low as string,
+    high: high as string,
+  })
 }
 
 /** Ascending: it is read from now on. */
@@ -84,9 +89,9 @@ export function forecastTable(forecasts: Forecasts, quantities: Quantities, time
   const columns = [...forecasts].flatMap(([metric, { timesMs, medians, lows, highs }]) => {
     const quantity = quantities.of(metric)
     return [
-      { what: 'median', stored: medians },
-      { what: 'low', stored: lows },
-      { what: 'high', stored: highs },
+      { what: t('median'), stored: medians },
+      { what: t('low'), stored: lows },
+      { what: t('high'), stored: highs },
     ].map(({ what, stored }) => ({
       name: nameWithUnit({ ...quantity, name: `${quantity.name}: ${what}` }),
       decimals: quantity.decimals,
@@ -95,8 +100,8 @@ export function forecastTable(forecasts: Forecasts, quantities: Quantities, time
   })
   const timesMs = [...new Set([...forecasts.values()].flatMap(series => series.timesMs))].sort((a, b) => a - b)
   return {
-    caption: 'Forecast of the mean of each hour, and between what four of five are expected',
-    headName: 'From',
+    caption: t('Forecast of the mean of each hour, and between what four of five are expected'),
+    headName: t('From'),
     columns,
     rows: timesMs.map(timeMs => ({
       key: timeMs,

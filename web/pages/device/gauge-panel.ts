@@ -4,6 +4,7 @@ import { metricColour } from '../../charts/colours.ts'
 import { breakAtGaps, type Columns, joinColumns } from '../../charts/line-data.ts'
 import type { ChartContent, Panel, Readout, Rule } from '../../charts/panel.ts'
 import { type Quantity, shownValue } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'
 import { type ForecastSeries, forecastText } from './forecast.ts'
 import type { GaugeSeries, MetricSeries, SuspectReadings } from './series.ts'
@@ -40,7 +41,7 @@ export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
   // While another range loads, the means of the last one stay.
   const expected = expectedOf(extremes === undefined ? forecast : undefined, colour, shown)
   const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
-  const marks = suspects && { label: 'suspect', timesMs: suspects.timesMs, values: shown(suspects.values) }
+  const marks = suspects && { label: t('suspect'), timesMs: suspects.timesMs, values: shown(suspects.values) }
   const marked = marks && { timesMs: [...marks.timesMs], lines: [marks.values] }
   return {
     ...headOf(series, quantity),
@@ -95,7 +96,7 @@ function expectedOf(
       ...(hasAhead ? [edge, edge, { colour, width: 1.75, points: 'none', dash: [5, 3] } as const] : []),
     ],
     bands: [...(hasUsual ? [[0, 1] as const] : []), ...(hasAhead ? [[aheadFrom, aheadFrom + 1] as const] : [])],
-    keys: hasUsual ? [{ colour: usualColour, label: 'usual' }] : [],
+    keys: hasUsual ? [{ colour: usualColour, label: t('usual') }] : [],
     ahead: hasAhead ? forecast : undefined,
   }
 }
@@ -107,7 +108,7 @@ function joined(all: readonly (Columns | undefined)[]): Columns {
 
 function aheadOf(forecast: ForecastSeries, quantity: Quantity): Readout {
   return {
-    label: 'forecast, 80 %',
+    label: t('forecast, 80 %'),
     colour: 'ahead',
     timesMs: forecast.timesMs,
     values: [],

@@ -7,6 +7,7 @@ import { decimalText } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownValue, valueText, withUnit } from '../../text/quantities.ts'
 import { localMinuteText } from '../../text/times.ts'
+import { t } from '../../words/words.ts'
 import type { WindowOf } from './answers.ts'
 
 export function kindTables(figures: WindowFigures, quantity: Quantity): TwinTable[] {
@@ -29,9 +30,9 @@ type FigureRow = readonly [name: string, text: string | number | null]
 
 function figuresTable({ name }: Quantity, rows: readonly FigureRow[]): TwinTable {
   return {
-    caption: `${name}: figures`,
-    headName: 'Figure',
-    columns: [{ name: 'Value', decimals: 0 }],
+    caption: t('{name}: figures', { name }),
+    headName: t('Figure'),
+    columns: [{ name: t('Value'), decimals: 0 }],
     rows: rows.map(([head, text]) => ({ key: head, head, cells: [text] })),
   }
 }
@@ -41,25 +42,25 @@ function counterRows(
   quantity: Quantity,
 ) {
   return [
-    ['Values', count],
-    ['Last total', valueText(last, quantity)],
-    ['Increase', differenceText(increase, quantity)],
-    ['Increase a day', differenceText(increase_per_day, quantity)],
-    ['Resets', resets_total],
+    [t('Values'), count],
+    [t('Last total'), valueText(last, quantity)],
+    [t('Increase'), differenceText(increase, quantity)],
+    [t('Increase a day'), differenceText(increase_per_day, quantity)],
+    [t('Resets'), resets_total],
   ] as const
 }
 
 function rateRows(figures: WindowOf<'rate'>, quantity: Quantity): FigureRow[] {
   const { count, sum, max, max_at, coverage, greatest_hour } = figures
   return [
-    ['Values', count],
-    ['Sum', differenceText(sum, quantity)],
-    ['Largest value', differenceText(max, quantity)],
-    ['Its time', max_at === null ? null : localMinuteText(max_at)],
-    ['Values that have come', coverage === null ? null : percent(coverage)],
-    ['Most in an hour', differenceText(greatest_hour?.sum ?? null, quantity)],
-    ['From', greatest_hour === null ? null : localMinuteText(greatest_hour.start)],
-    ['To', greatest_hour === null ? null : localMinuteText(greatest_hour.end)],
+    [t('Values'), count],
+    [t('Sum'), differenceText(sum, quantity)],
+    [t('Largest value'), differenceText(max, quantity)],
+    [t('Its time'), max_at === null ? null : localMinuteText(max_at)],
+    [t('Values that have come'), coverage === null ? null : percent(coverage)],
+    [t('Most in an hour'), differenceText(greatest_hour?.sum ?? null, quantity)],
+    [t('From'), greatest_hour === null ? null : localMinuteText(greatest_hour.start)],
+    [t('To'), greatest_hour === null ? null : localMinuteText(greatest_hour.end)],
   ]
 }
 
@@ -67,28 +68,28 @@ function directionRows(figures: WindowOf<'direction'>, { decimals }: Quantity): 
   const { count, mean_degrees, resultant_length, circular_std_degrees, vector, rose } = figures
   const direction = (degrees: number | null) => (degrees === null ? null : directionText(degrees, decimals))
   const common: FigureRow[] = [
-    ['Values', count],
-    ['Mean direction', direction(mean_degrees)],
-    ['Resultant length', resultant_length === null ? null : decimalText(resultant_length, 3)],
+    [t('Values'), count],
+    [t('Mean direction'), direction(mean_degrees)],
+    [t('Resultant length'), resultant_length === null ? null : decimalText(resultant_length, 3)],
     [
-      'Circular standard deviation',
+      t('Circular standard deviation'),
       circular_std_degrees === null ? null : withUnit(decimalText(circular_std_degrees, decimals), { unit: '°' }),
     ],
   ]
   if (vector === null) return common
   return [
     ...common,
-    ['Direction weighted by speed', direction(vector.vector_direction_degrees)],
-    ['Steadiness', vector.steadiness === null ? null : percent(vector.steadiness)],
-    ['Calm', rose.calm_share === null ? null : percent(rose.calm_share)],
+    [t('Direction weighted by speed'), direction(vector.vector_direction_degrees)],
+    [t('Steadiness'), vector.steadiness === null ? null : percent(vector.steadiness)],
+    [t('Calm'), rose.calm_share === null ? null : percent(rose.calm_share)],
   ]
 }
 
 function roseTable({ rose: { sector_counts, count } }: WindowOf<'direction'>, { name }: Quantity): TwinTable {
   return {
-    caption: `${name}: how often it is each direction`,
-    headName: 'Direction',
-    columns: ['Values', 'Share'].map(column => ({ name: column, decimals: 0 })),
+    caption: t('{name}: how often it is each direction', { name }),
+    headName: t('Direction'),
+    columns: [t('Values'), t('Share')].map(column => ({ name: column, decimals: 0 })),
     rows: sector_counts.map((sector, place) => {
       const point = compassPoints[place] ?? ''
       return { key: point, head: point, cells: [sector, count === 0 ? null : percent(sector / count)] }
@@ -99,12 +100,12 @@ function roseTable({ rose: { sector_counts, count } }: WindowOf<'direction'>, { 
 function statesTable({ states, last }: WindowOf<'state'>, quantity: Quantity): TwinTable {
   const ofSwitch = isSwitch([...states.map(({ state }) => state), ...(last === null ? [] : [last])], quantity)
   return {
-    caption: `${quantity.name}: time in each state`,
-    headName: 'State',
+    caption: t('{name}: time in each state', { name: quantity.name }),
+    headName: t('State'),
     columns: [
-      { name: 'Number', decimals: 0 },
-      { name: 'Time', decimals: 0 },
-      { name: 'Share', decimals: 0 },
+      { name: t('Number'), decimals: 0 },
+      { name: t('Time'), decimals: 0 },
+      { name: t('Share'), decimals: 0 },
     ],
     rows: states.map(({ state, seconds, share }) => ({
       key: state,
@@ -117,12 +118,12 @@ function statesTable({ states, last }: WindowOf<'state'>, quantity: Quantity): T
 /** The newest first, as far back as the answer has them. */
 function resetsTable({ resets }: WindowOf<'counter'>, quantity: Quantity): TwinTable {
   return {
-    caption: `${quantity.name}: when it started again`,
-    headName: 'After',
+    caption: t('{name}: when it started again', { name: quantity.name }),
+    headName: t('After'),
     columns: [
-      { name: 'Until', decimals: 0 },
-      { name: 'Total before', decimals: quantity.decimals },
-      { name: 'Total after', decimals: quantity.decimals },
+      { name: t('Until'), decimals: 0 },
+      { name: t('Total before'), decimals: quantity.decimals },
+      { name: t('Total after'), decimals: quantity.decimals },
     ],
     rows: resets.map(({ after, until, value_before, value_after }) => ({
       key: `${after} ${value_before}`,

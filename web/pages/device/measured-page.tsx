@@ -21,6 +21,7 @@ import {
   withNumbered,
 } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
+import { t } from '../../words/words.ts'
 import { Analyses, useAnalysed } from './analyses.tsx'
 import type { Detail, Latest, Measured } from './answers.ts'
 import { Completeness } from './completeness.tsx'
@@ -123,7 +124,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
 
 /** Bars only while something may still come. */
 function Loading({ all }: { all: readonly ResourceState<unknown>[] }) {
-  return all.some(({ kind }) => kind === 'loading') ? <Skeleton name="The readings are loading" rows={8} /> : null
+  return all.some(({ kind }) => kind === 'loading') ? <Skeleton name={t('The readings are loading')} rows={8} /> : null
 }
 
 /** A 404 with another code concerns the path. */

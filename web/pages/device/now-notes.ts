@@ -8,6 +8,7 @@ import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { type Quantities, type Quantity, shownValue } from '../../text/quantities.ts'
 import { localMs, type Zone } from '../../text/zone.ts'
+import { t } from '../../words/words.ts'
 import { type Detail, type LastValues, normalOf, windowFiguresOf } from './answers.ts'
 import { amountOfDay, type DayAmount } from './day-amounts.ts'
 import type { LiveReading } from './series.ts'
@@ -105,11 +106,12 @@ const unusualPercent = 10
 /** `last full hour: higher than on 27 of 29 days` */
 export function usualText(note: Extract<NowNote, { kind: 'usual' }>): string {
   const { percentile, days, daysLower, daysEqual, isWithin } = note
-  if (isWithin) return 'last full hour: usual'
-  if (percentile >= 100 - unusualPercent) return `last full hour: higher than on ${daysLower} of ${days} days`
+  if (isWithin) return t('last full hour: usual')
+  if (percentile >= 100 - unusualPercent)
+    return t('last full hour: higher than on {daysLower} of {days} days', { daysLower, days })
   if (percentile <= unusualPercent)
-    return `last full hour: lower than on ${days - daysLower - daysEqual} of ${days} days`
-  return 'last full hour: usual'
+    return t('last full hour: lower than on {higher} of {days} days', { higher: days - daysLower - daysEqual, days })
+  return t('last full hour: usual')
 }
 
 /** A last value holds for this time: the next one may follow after a gap, as on the timeline. */

@@ -5,7 +5,7 @@ import { DirectionArrow } from '../../parts/marks.tsx'
 import { compassPoint, degreesText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { ageText, spanText } from '../../text/times.ts'
-import { tn } from '../../words/words.ts'
+import { t, tn } from '../../words/words.ts'
 import type { LastValues } from './answers.ts'
 import { dayAmountText } from './day-amounts.ts'
 import { type NowNote, stateSpanMs, usualText } from './now-notes.ts'
@@ -26,7 +26,8 @@ export interface NowProps {
 
 export function Now(props: NowProps) {
   const all = Object.entries(props.values)
-  if (all.length === 0) return <p class="now-none">There is no reading yet. The first one appears here by itself.</p>
+  if (all.length === 0)
+    return <p class="now-none">{t('There is no reading yet. The first one appears here by itself.')}</p>
   const names = new Set(props.metrics.map(({ name }) => name))
   const others = all.filter(([metric]) => !names.has(metric))
   return (
@@ -123,8 +124,8 @@ interface NoteProps extends Pick<ValueProps, 'quantity' | 'note'> {
 
 function NoteText({ quantity, note, spanMs }: NoteProps) {
   if (note?.kind === 'today') {
-    return <span class="note">{dayAmountText(note, quantity, 'today', amount => `${amount} today`)}</span>
+    return <span class="note">{dayAmountText(note, quantity, 'today', amount => t('{amount} today', { amount }))}</span>
   }
   if (note?.kind === 'usual') return <span class="note">{usualText(note)}</span>
-  return spanMs === undefined ? null : <span class="note">for {spanText(spanMs)}</span>
+  return spanMs === undefined ? null : <span class="note">{t('for {duration}', { duration: spanText(spanMs) })}</span>
 }

@@ -3,6 +3,7 @@
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import { capitalised, closeness, duration, isSameWay, listed } from '../../text/phrases.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 
 /** More are not read. The table has all of them. */
 const strongestMax = 5
@@ -52,25 +53,29 @@ function isOwingToDay({ pearson, r_deseasonalised }: Pair): boolean {
 export function pairSentence({ a, b, pearson, lag_seconds, lag_r }: Pair, quantities: Quantities): string {
   if (pearson === null) return ''
   const [nameOfA, nameOfB] = [nameWithin(quantities.of(a)), nameWithin(quantities.of(b))]
-  const both = `${capitalised(nameOfA)} and ${nameOfB}`
+  const both = t('{first} and {second}', { first: capitalised(nameOfA), second: nameOfB })
   const how = closeness(pearson)
   if (!isSameWay(pearson, lag_r) || lag_seconds === null || lag_seconds === 0) {
-    return pearson > 0 ? `${both} rise and fall together ${how}.` : `${both} move against each other ${how}.`
+    return pearson > 0
+      ? t('{both} rise and fall together {how}.', { both, how })
+      : t('{both} move against each other {how}.', { both, how })
   }
   const [later, lag] = [lag_seconds > 0 ? nameOfB : nameOfA, duration(Math.abs(lag_seconds))]
   return pearson > 0
-    ? `${both} rise and fall together ${how}; ${later} follows by ${lag}.`
-    : `${both} move against each other ${how}; ${later} follows by ${lag}.`
+    ? t('{both} rise and fall together {how}; {later} follows by {lag}.', { both, how, later, lag })
+    : t('{both} move against each other {how}; {later} follows by {lag}.', { both, how, later, lag })
 }
 
 /** Undefined where nothing shares the day alone. */
 export function dayPairsSentence(names: readonly string[], quantities: Quantities): string | undefined {
   if (names.length === 0) return undefined
-  return `${capitalised(listed(names.map(name => nameWithin(quantities.of(name)))))} follow the same course of the day.`
+  return t('{names} follow the same course of the day.', {
+    names: capitalised(listed(names.map(name => nameWithin(quantities.of(name))))),
+  })
 }
 
 /** The sentence where no pair is clearly related. */
 export function noLinkSentence(pairs: readonly Pick<Pair, 'reason'>[]): string {
   const isUnknown = pairs.some(({ reason }) => reason === 'too_few_independent')
-  return isUnknown ? 'No clear link (too few independent hours).' : 'No clear link.'
+  return isUnknown ? t('No clear link (too few independent hours).') : t('No clear link.')
 }

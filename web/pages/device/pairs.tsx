@@ -8,6 +8,7 @@ import { addressOf } from '../../client/address.ts'
 import { Folded } from '../../parts/folded.tsx'
 import { decimalText } from '../../text/numbers.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
+import { t, tp } from '../../words/words.ts'
 import { seasonalityOf } from './answers.ts'
 import { dayPairsSentence, noLinkSentence, pairSentence, relatedPairs, shownPairs } from './pair-sentences.ts'
 import type { ShownMetric } from './shown-metrics.ts'
@@ -28,13 +29,14 @@ export function Pairs({ stats, metrics, quantities }: PairsProps) {
   if (pairs.length === 0) return null
   const sentences = [...strongest.slice(0, 1).map(pair => pairSentence(pair, quantities)), ofDaySentence ?? []].flat()
   return (
-    <Folded id="pairs" title="Correlations" summary={sentences[0] ?? noLinkSentence(stats.correlations.pairs)}>
+    <Folded id="pairs" title={t('Correlations')} summary={sentences[0] ?? noLinkSentence(stats.correlations.pairs)}>
       {() => (
         <>
           <p class="lead">
-            Correlations of hourly means (<a href={addressOf('/docs/statistics#correlations')}>how they are computed</a>
-            ).
-            {strongest.length > 0 ? ' The line is the 95\u202f% confidence interval.' : ''}
+            {tp('Correlations of hourly means ({link}).', {
+              link: <a href={addressOf('/docs/statistics#correlations')}>{t('how they are computed')}</a>,
+            })}
+            {strongest.length > 0 ? ` ${t('The line is the 95\u202f% confidence interval.')}` : ''}
           </p>
           {strongest.length === 0 ? null : (
             <ul class="pairs">
@@ -73,9 +75,9 @@ function PairLine({ pair: { pearson, ci95 } }: { pair: Pair }) {
 
 function pairTable(pairs: readonly Pair[], quantities: Quantities): TwinTable {
   return {
-    caption: 'Correlations of all pairs',
-    headName: 'Pair',
-    columns: ['Correlation', 'From', 'To', 'Without the day', 'Hours', 'Clear'].map(column => ({
+    caption: t('Correlations of all pairs'),
+    headName: t('Pair'),
+    columns: [t('Correlation'), t('From'), t('To'), t('Without the day'), t('Hours'), t('Clear')].map(column => ({
       name: column,
       decimals: column === 'Hours' || column === 'Clear' ? 0 : 2,
     })),
@@ -88,7 +90,7 @@ function pairTable(pairs: readonly Pair[], quantities: Quantities): TwinTable {
         ci95?.[1] ?? null,
         r_deseasonalised,
         n,
-        significant === null ? null : significant ? 'yes' : 'no',
+        significant === null ? null : significant ? t('yes') : t('no'),
       ],
     })),
   }

@@ -6,6 +6,7 @@ import { directionReadout } from '../../charts/readouts.ts'
 import { isSwitch, stateColour, stateWord, withinTurn } from '../../text/kind-words.ts'
 import { shownDifference } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import { type GaugeContext, gaugePanel, headOf, panelHeight } from './gauge-panel.ts'
 import type { AmountSeries, DirectionSeries, MetricSeries, StateSeries } from './series.ts'
 import { amountText, isOfDays, statesIn, statesText, stretchText } from './series-texts.ts'
@@ -98,7 +99,7 @@ function statePanel(series: StateSeries, { quantity, times }: PanelContext): Pan
   const startsMs = [...new Set(blocks.map(({ fromMs }) => fromMs))]
   return {
     ...headOf(series, quantity),
-    unit: isShares ? `share of each ${isOfDays(blocks) ? 'day' : 'hour'}` : '',
+    unit: isShares ? (isOfDays(blocks) ? t('share of each day') : t('share of each hour')) : '',
     height: isShares ? sharesHeight : timelineHeight,
     content: {
       columns: { timesMs: startsMs, lines: [startsMs.map(() => 0)] },

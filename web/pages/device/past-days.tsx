@@ -6,6 +6,7 @@ import { extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../
 import { plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { nameWithUnit, numberText, type Quantities, withUnit } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 import { pastMeanOf } from './answers.ts'
 import { AmountsOfDays, DirectionsOfDays, StatesOfDays } from './past-kinds.tsx'
 import { type DaysChartProps, hasPast, hourTicks, nameOfDay, type PastKey, pastKeys, pastTable } from './past-tables.ts'
@@ -24,8 +25,8 @@ export function PastDays({ past, metrics, quantities }: PastDaysProps) {
   const shown = metrics.filter(metric => hasPast(past, metric))
   return (
     <section class="card" aria-labelledby="past">
-      <h2 id="past">Today and earlier days</h2>
-      {shown.length === 0 ? <p>There are no readings of these days.</p> : null}
+      <h2 id="past">{t('Today and earlier days')}</h2>
+      {shown.length === 0 ? <p>{t('There are no readings of these days.')}</p> : null}
       <div class="small-charts">
         {shown.map(({ name, kind }) => {
           const Chart = chartOfKind[kind]
@@ -38,7 +39,7 @@ export function PastDays({ past, metrics, quantities }: PastDaysProps) {
       </div>
       {shown.length === 0 ? null : (
         <TableTwin
-          name="today and earlier days"
+          name={t('today and earlier days')}
           tables={() => shown.map(metric => pastTable(past, metric, quantities.of(metric.name)))}
         />
       )}
@@ -74,7 +75,12 @@ function DaysChart({ metric, quantity, past }: DaysChartProps) {
   return (
     <SmallChart
       title={nameWithUnit(quantity)}
-      label={`${quantity.name} by hour of ${days}: from ${low} to ${withUnit(high, quantity)}.`}
+      label={t('{name} by hour of {days}: from {low} to {high}.', {
+        name: quantity.name,
+        days,
+        low,
+        high: withUnit(high, quantity),
+      })}
     >
       <TimeAxis ticks={hourTicks(x)} />
       {lines.toReversed().map(({ key, spots }) => (

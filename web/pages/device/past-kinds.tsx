@@ -6,6 +6,7 @@ import { extentOf, linearScale } from '../../charts/paths.ts'
 import { plot, SmallChart, type SmallChartProps, TimeAxis } from '../../charts/small-charts.tsx'
 import { isSwitch, stateColour, stateWord } from '../../text/kind-words.ts'
 import { measureDifference, nameWithin, nameWithUnit, type Quantity } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 import { amountOfDay, daysAmountText, type HourAmount } from './day-amounts.ts'
 import {
   type DaysChartProps,
@@ -37,8 +38,12 @@ export function AmountsOfDays({ metric, quantity, past }: DaysChartProps) {
     `M${x(hour) + 1} ${plot.bottom}V${y(amount)}H${x(hour + 1) - 1}V${plot.bottom}z`
   return (
     <SmallChart
-      title={`${nameWithUnit(quantity)}: ${summary === '' ? 'none today and yesterday' : summary}`}
-      label={`${quantity.name} by hour: ${summary}. The most in an hour: ${measureDifference(most, quantity)}.`}
+      title={`${nameWithUnit(quantity)}: ${summary === '' ? t('none today and yesterday') : summary}`}
+      label={t('{name} by hour: {summary}. The most in an hour: {most}.', {
+        name: quantity.name,
+        summary,
+        most: measureDifference(most, quantity),
+      })}
     >
       <path class="bars" d={today.map(({ hour, amount }) => bar(hour, amount)).join('')} />
       <path class="line past-yesterday" d={outline(yesterday, x, y)} />
@@ -92,8 +97,11 @@ export function DirectionsOfDays({ metric, quantity, past }: DaysChartProps) {
   const keys = pastDaysOf(past, { name: metric, kind: 'direction' })
   return (
     <DayRows
-      title={`${quantity.name}: the mean of each hour`}
-      label={`Arrows of ${nameWithin(quantity)} by hour of ${keys.map(key => nameOfDay[key]).join(', ')}.`}
+      title={t('{name}: the mean of each hour', { name: quantity.name })}
+      label={t('Arrows of {name} by hour of {list}.', {
+        name: nameWithin(quantity),
+        list: keys.map(key => nameOfDay[key]).join(', '),
+      })}
       keys={keys}
       row={(key, top, height) =>
         past[key].hours.map((hour, place) => {
@@ -122,10 +130,15 @@ export function StatesOfDays({ metric, quantity, past }: DaysChartProps) {
     <DayRows
       title={
         <>
-          {quantity.name}: the share of each hour in each state <StateKeys states={states} quantity={quantity} />
+          {t('{name}: the share of each hour in each state', { name: quantity.name })}{' '}
+          <StateKeys states={states} quantity={quantity} />
         </>
       }
-      label={`${quantity.name} by hour of ${keys.map(key => nameOfDay[key]).join(', ')}: states ${words}.`}
+      label={t('{name} by hour of {list}: states {words}.', {
+        name: quantity.name,
+        list: keys.map(key => nameOfDay[key]).join(', '),
+        words,
+      })}
       keys={keys}
       row={(key, top, height) =>
         past[key].hours.map((hour, place) => {

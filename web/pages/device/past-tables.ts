@@ -6,17 +6,18 @@ import { directionText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { duration } from '../../text/phrases.ts'
 import { nameWithUnit, type Quantity, shownValue } from '../../text/quantities.ts'
 import { hourText } from '../../text/times.ts'
+import { t } from '../../words/words.ts'
 import { pastFiguresOf, pastMeanOf } from './answers.ts'
 import { amountOf } from './kind-series.ts'
 import { amountCell } from './series-texts.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export const nameOfDay = {
-  today: 'today',
-  yesterday: 'yesterday',
-  '7d': '7 days ago',
-  '30d': '30 days ago',
-  '365d': 'a year ago',
+  today: t('today'),
+  yesterday: t('yesterday'),
+  '7d': t('7 days ago'),
+  '30d': t('30 days ago'),
+  '365d': t('a year ago'),
 } as const satisfies Partial<Record<keyof PastDays, string>>
 export type PastKey = keyof typeof nameOfDay
 export const pastKeys = Object.keys(nameOfDay) as PastKey[]
@@ -89,10 +90,10 @@ export function pastTable(past: PastDays, { name, kind }: ShownMetric, quantity:
   return {
     caption: nameWithUnit({
       ...quantity,
-      name: `${quantity.name} by hour`,
+      name: t('{name} by hour', { name: quantity.name }),
       unit: kind === 'direction' ? '' : quantity.unit,
     }),
-    headName: 'Hour',
+    headName: t('Hour'),
     columns: pastKeys.map(key => ({ name: `${nameOfDay[key]} (${past[key].date})`, decimals: quantity.decimals })),
     rows: Array.from({ length: 24 }, (_, hour) => ({
       key: hour,

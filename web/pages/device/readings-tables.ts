@@ -5,6 +5,7 @@ import { type TableSeries, type TwinTable, tableRows } from '../../charts/table-
 import { directionText, isSwitch, stateWord } from '../../text/kind-words.ts'
 import { nameWithUnit, type Quantities, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import {
   type AmountSeries,
   type DirectionSeries,
@@ -54,12 +55,12 @@ function gaugesTable(
     })
     return extremes === undefined
       ? [column('', values)]
-      : [column(': mean', values), column(': min', extremes.lows), column(': max', extremes.highs)]
+      : [column(`: ${t('mean')}`, values), column(': min', extremes.lows), column(': max', extremes.highs)]
   })
   return {
-    caption: stepMs === undefined ? 'Readings, the newest first' : 'Means, minima and maxima, the newest first',
-    headName: stepMs === undefined ? 'Time' : 'From',
-    columns: metricsAt.size === 0 ? columns : [...columns, { name: 'Suspect', decimals: 0 }],
+    caption: stepMs === undefined ? t('Readings, the newest first') : t('Means, minima and maxima, the newest first'),
+    headName: stepMs === undefined ? t('Time') : t('From'),
+    columns: metricsAt.size === 0 ? columns : [...columns, { name: t('Suspect'), decimals: 0 }],
     rows: rowsOf(columns, window, times).map(({ values, ...row }) => ({
       ...row,
       cells: [...values, namesAt(row.key)?.join(', ') ?? null],
@@ -72,9 +73,9 @@ function directionsTable(series: readonly DirectionSeries[], { quantities, windo
   const decimalsOf = ({ metric }: DirectionSeries) => quantities.of(metric).decimals
   return {
     caption: series.every(({ stepMs }) => stepMs === undefined)
-      ? 'Directions, the newest first'
-      : 'Mean directions, the newest first',
-    headName: 'Time',
+      ? t('Directions, the newest first')
+      : t('Mean directions, the newest first'),
+    headName: t('Time'),
     columns: series.map(({ metric }) => ({ name: quantities.of(metric).name, decimals: 0 })),
     rows: rowsOf(series, window, times).map(({ values, ...row }) => ({
       ...row,
@@ -102,8 +103,8 @@ function amountsTable(series: readonly AmountSeries[], { quantities, window, tim
   const stretches = new Map(series.flatMap(({ bars }) => bars.map(bar => [bar.fromMs, bar])))
   const first = Math.min(window.fromMs, ...stretches.keys())
   return {
-    caption: 'Increases and sums, the newest first',
-    headName: 'Time',
+    caption: t('Increases and sums, the newest first'),
+    headName: t('Time'),
     columns,
     rows: tableRows(columns, first, window.toMs).map(({ atMs }) => {
       const stretch = stretches.get(atMs)
@@ -119,9 +120,9 @@ function statesTable({ metric, blocks }: StateSeries, { quantities, times }: Tab
   const quantity = quantities.of(metric)
   const ofSwitch = isSwitch(statesIn(blocks), quantity)
   return {
-    caption: `${quantity.name}: states, the newest first`,
-    headName: 'From',
-    columns: ['To', 'State', 'For'].map(name => ({ name, decimals: 0 })),
+    caption: t('{name}: states, the newest first', { name: quantity.name }),
+    headName: t('From'),
+    columns: [t('To'), t('State'), t('For')].map(name => ({ name, decimals: 0 })),
     rows: blocks.toReversed().map(block => ({
       key: block.fromMs,
       head: times.exact(block.fromMs),
@@ -136,8 +137,8 @@ function sharesTable({ metric, blocks }: StateSeries, { quantities, times }: Tab
   const ofSwitch = isSwitch(states, quantity)
   const byStart = Map.groupBy(blocks, ({ fromMs }) => fromMs)
   return {
-    caption: `${quantity.name}: time in each state, the newest first`,
-    headName: 'From',
+    caption: t('{name}: time in each state, the newest first', { name: quantity.name }),
+    headName: t('From'),
     columns: states.map(state => ({ name: stateWord(state, ofSwitch), decimals: 0 })),
     rows: [...byStart].toReversed().map(([fromMs, there]) => ({
       key: fromMs,

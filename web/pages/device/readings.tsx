@@ -14,6 +14,7 @@ import { FileNote } from '../../parts/notes.tsx'
 import type { Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { t, tp } from '../../words/words.ts'
 import { chartPath, linesMax } from '../charts/chosen-lines.ts'
 import { type AlertMarks, firingPanel } from './alert-marks.ts'
 import { Annotations, type KnownAnnotations } from './annotations.tsx'
@@ -61,25 +62,28 @@ export function Readings(props: ReadingsProps) {
   return (
     <section class="card" aria-labelledby="readings">
       <div class="section-head">
-        <h2 id="readings">Readings</h2>
+        <h2 id="readings">{t('Readings')}</h2>
         <RangeControls presets={readingPresets} shown={shown} zone={zone} />
       </div>
       {children}
       {data === undefined ? <div class="charts-place" /> : null}
-      {data !== undefined && panels.length === 0 ? <p class="none-here">There are no readings in this range.</p> : null}
+      {data !== undefined && panels.length === 0 ? (
+        <p class="none-here">{t('There are no readings in this range.')}</p>
+      ) : null}
       {panels.length === 0 ? null : (
         <ChartStack
           {...{ panels, window, nowMs, zone, times }}
           untilMs={hasForecast ? forecastEndMs(forecasts) : undefined}
-          label={`Readings of ${of.name}`}
+          label={t('Readings of {name}', { name: of.name })}
           onWindow={zoomTo}
           onReset={() => choose('24h')}
         />
       )}
       {panels.every(({ marks }) => marks === undefined) ? null : (
         <p class="lead">
-          Hollow points are suspect readings: out of range, a spike, a sudden step or a flat line.{' '}
-          <a href={addressOf('/docs/statistics#quality')}>How they are found</a>
+          {tp('Hollow points are suspect readings: out of range, a spike, a sudden step or a flat line. {link}', {
+            link: <a href={addressOf('/docs/statistics#quality')}>{t('How they are found')}</a>,
+          })}
         </p>
       )}
       <BandNotes hasForecast={hasForecast} forecasts={forecasts} />
@@ -87,16 +91,16 @@ export function Readings(props: ReadingsProps) {
       <div class="below">
         {data === undefined || panels.length === 0 ? null : <TableTwin name="readings" tables={tables} />}
         <a class="button quiet" href={addressOf(download)} download>
-          Download as CSV
+          {t('Download as CSV')}
         </a>
         {of.kind === 'station' ? null : (
           <a class="button quiet" href={addressOf(`/compare?a=${encodeURIComponent(of.name)}`)}>
-            Compare
+            {t('Compare')}
           </a>
         )}
         {of.kind === 'station' || gauges.length === 0 ? null : (
           <a class="button quiet" href={addressOf(chartPath(gauges.map(metric => ({ metric, device: of.name }))))}>
-            In one chart
+            {t('In one chart')}
           </a>
         )}
         <FileNote />
@@ -112,14 +116,16 @@ function BandNotes({ hasForecast, forecasts }: { hasForecast: boolean; forecasts
     <>
       {hasUsual ? (
         <p class="lead">
-          The grey band is the usual range of hourly means, from the four weeks before.{' '}
-          <a href={addressOf('/docs/statistics#unusual')}>How it is found</a>
+          {tp('The grey band is the usual range of hourly means, from the four weeks before. {link}', {
+            link: <a href={addressOf('/docs/statistics#unusual')}>{t('How it is found')}</a>,
+          })}
         </p>
       ) : null}
       {hasForecast ? (
         <p class="lead">
-          Dashed lines are a forecast of hourly means. Four of five means are expected within the band.{' '}
-          <a href={addressOf('/docs/statistics#forecast')}>How it is made</a>
+          {tp('Dashed lines are a forecast of hourly means. Four of five means are expected within the band. {link}', {
+            link: <a href={addressOf('/docs/statistics#forecast')}>{t('How it is made')}</a>,
+          })}
         </p>
       ) : null}
     </>

@@ -4,7 +4,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import { inOneUnit } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { dayMs } from '../../text/zone.ts'
-import { tn } from '../../words/words.ts'
+import { t, tn } from '../../words/words.ts'
 
 type Cadence = Pick<Stats['freshness'], 'cadence' | 'expected_interval_seconds'>
 type ReliabilityWindow = Pick<
@@ -18,12 +18,13 @@ export function reliabilitySentences(
   month: ReliabilityWindow,
 ): string[] {
   if (cadence === 'unknown' || expected_interval_seconds === null) {
-    return ['There are too few readings to estimate its interval.']
+    return [t('There are too few readings to estimate its interval.')]
   }
-  const since = month.truncated ? 'since its oldest reading' : 'in the last 30\u202fdays'
+  const since = month.truncated ? t('since its oldest reading') : t('in the last 30\u202fdays')
   const interval = intervalText(expected_interval_seconds)
   const every = interval.replace(/^1 (\w+)$/, '$1')
-  const pace = cadence === 'regular' ? `It reports every ${every}.` : `It reports about every ${every}.`
+  const pace =
+    cadence === 'regular' ? t('It reports every {every}.', { every }) : t('It reports about every {every}.', { every })
   return [pace, shareSentence(month, since), gapSentence(month)].filter(sentence => sentence !== '')
 }
 
@@ -34,15 +35,25 @@ function intervalText(seconds: number): string {
 }
 
 function shareSentence({ completeness, hours_with_data }: ReliabilityWindow, since: string): string {
-  if (completeness !== null) return `Of the readings expected ${since}, ${percent(completeness)} have arrived.`
-  return hours_with_data === null ? '' : `There are readings in ${percent(hours_with_data)} of the hours ${since}.`
+  if (completeness !== null)
+    return t('Of the readings expected {since}, {share} have arrived.', { since, share: percent(completeness) })
+  return hours_with_data === null
+    ? ''
+    : t('There are readings in {share} of the hours {since}.', { share: percent(hours_with_data), since })
 }
 
 function gapSentence({ gap_count, longest_gap_seconds }: ReliabilityWindow): string {
-  if (gap_count === 0) return 'There was no gap.'
+  if (gap_count === 0) return t('There was no gap.')
   const longest = duration(longest_gap_seconds)
-  if (gap_count === 1) return `There was one gap, of ${longest}.`
-  return `There were ${tn(gap_count, '{count} gap', '{count} gaps')}, the longest of ${longest}.`
+  if (gap_count === 1) return t('There was one gap, of {longest}.', { longest })
+  return tn(
+    gap_count,
+    'There was {count} gap, the longest of {longest}.',
+    'There were {count} gaps, the longest of {longest}.',
+    {
+      longest,
+    },
+  )
 }
 
 interface CalendarDay {

@@ -7,6 +7,7 @@ import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small
 import { decimalText, inOneUnit } from '../../text/numbers.ts'
 import { measure, type Quantity } from '../../text/quantities.ts'
 import { hourText } from '../../text/times.ts'
+import { t } from '../../words/words.ts'
 import { hourTicks } from './past-tables.ts'
 
 const across = [plot.left, plot.right] as const
@@ -34,8 +35,13 @@ export function ProfileChart({ quantity, profile, name }: ProfileChartProps) {
   const text = ({ mean }: { mean: number }) => measure(mean, quantity)
   return (
     <SmallChart
-      title={`${name}: the mean of each hour, and where four in five readings lie`}
-      label={`Mean by hour: highest ${text(highest)} at ${hourText(highest.hour)}, lowest ${text(lowest)} at ${hourText(lowest.hour)}.`}
+      title={t('{name}: the mean of each hour, and where four in five readings lie', { name })}
+      label={t('Mean by hour: highest {highest} at {high}, lowest {lowest} at {low}.', {
+        highest: text(highest),
+        high: hourText(highest.hour),
+        lowest: text(lowest),
+        low: hourText(lowest.hour),
+      })}
     >
       <Area lower={spots(({ p10 }) => p10)} upper={spots(({ p90 }) => p90)} />
       <TimeAxis ticks={hourTicks(x)} />
@@ -63,12 +69,12 @@ export function AutocorrelationChart({ autocorrelation }: { autocorrelation: Aut
   const ticks = Array.from({ length: days + 1 }, (_, day) => ({ x: x(24 * day), text: day === 0 ? '0' : `${day} d` }))
   const summary =
     peak === null
-      ? 'the pattern does not repeat'
-      : `the pattern repeats most closely after ${inOneUnit(peak.lag_hours * 3600, true)}`
+      ? t('the pattern does not repeat')
+      : t('the pattern repeats most closely after {duration}', { duration: inOneUnit(peak.lag_hours * 3600, true) })
   return (
     <SmallChart
-      title="Similarity to itself after a delay (grey: random variation)"
-      label={`Autocorrelation up to ${inOneUnit(lagMax * 3600)}: ${summary}.`}
+      title={t('Similarity to itself after a delay (grey: random variation)')}
+      label={t('Autocorrelation up to {duration}: {summary}.', { duration: inOneUnit(lagMax * 3600), summary })}
     >
       <Area lower={bound(-1)} upper={bound(1)} kind="noise" />
       <Line
@@ -89,10 +95,10 @@ export function AutocorrelationChart({ autocorrelation }: { autocorrelation: Aut
 
 /** `24 h`, `20 min`, `7 d`, and `12.4 h` */
 function hours(period: number): string {
-  if (period < 1) return `${Math.round(period * 60)} min`
+  if (period < 1) return t('{count} min', { count: Math.round(period * 60) })
   if (period > 72) return `${Math.round(period / 24)} d`
   const isWhole = Math.abs(period - Math.round(period)) < period / 100
-  return `${isWhole ? Math.round(period) : period.toFixed(1)} h`
+  return t('{count} h', { count: isWhole ? Math.round(period) : decimalText(period, 1) })
 }
 
 /** Weaker than this below the strongest, nothing is drawn. */
@@ -118,11 +124,11 @@ export function CyclesChart({ cycles }: { cycles: Seasonality }) {
   const texts = found.map(({ period_hours: period }) => hours(period))
   return (
     <SmallChart
-      title="Strength of cycles by length (dashed: random variation)"
+      title={t('Strength of cycles by length (dashed: random variation)')}
       label={
         found.length === 0
-          ? 'Periodogram: no cycle stands out.'
-          : `Periodogram: cycles of ${texts.join(', ')} stand out.`
+          ? t('Periodogram: no cycle stands out.')
+          : t('Periodogram: cycles of {list} stand out.', { list: texts.join(', ') })
       }
     >
       <TimeAxis

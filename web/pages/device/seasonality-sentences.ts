@@ -15,7 +15,7 @@ import {
 } from '../../text/quantities.ts'
 import { reasonSentence } from '../../text/reason-words.ts'
 import { hourText } from '../../text/times.ts'
-import { countText, tn } from '../../words/words.ts'
+import { countText, t, tn } from '../../words/words.ts'
 import type { AnalysesWords } from './analyses-range.ts'
 import { seasonalityOf } from './answers.ts'
 
@@ -27,7 +27,8 @@ export function seasonalitySummary(
   { during, isOfAll }: AnalysesWords,
 ): string {
   const all = names.flatMap(name => seasonalityOf(stats, name) ?? [])
-  if (all.length === 0) return `There are no readings ${isOfAll ? 'yet' : during}.`
+  if (all.length === 0)
+    return isOfAll ? t('There are no readings yet.') : t('There are no readings {during}.', { during })
   if (all.every(({ reason }) => reason === 'short_span')) {
     const [first] = all
     const sentence = reasonSentence('short_span', first?.lack ?? null)
@@ -35,21 +36,21 @@ export function seasonalitySummary(
   }
   const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
   if (daily.length === 0) return noDailySentence(all)
-  return `There is a daily cycle of ${listed(daily.map(name => nameWithin(quantities.of(name))))}.`
+  return t('There is a daily cycle of {list}.', { list: listed(daily.map(name => nameWithin(quantities.of(name)))) })
 }
 
 /** There is none only where one was looked for. */
 function noDailySentence(all: readonly Seasonality[]): string {
-  if (all.some(({ status }) => status === 'ok')) return 'There is no daily cycle.'
+  if (all.some(({ status }) => status === 'ok')) return t('There is no daily cycle.')
   const [sentence, ...others] = new Set(all.map(({ reason, lack }) => reasonSentence(reason, lack)))
-  return sentence === undefined || others.length > 0 ? 'No metric could be tested for a daily cycle.' : sentence
+  return sentence === undefined || others.length > 0 ? t('No metric could be tested for a daily cycle.') : sentence
 }
 
 function historySentence({ reliability: { windows, days } }: Stats): string {
-  if (windows['24h'].truncated) return 'There is less than a day of readings.'
+  if (windows['24h'].truncated) return t('There is less than a day of readings.')
   // The first and the last of them are not whole.
   const count = Math.max(1, days.filter(({ state }) => state !== null).length - 1)
-  return `There ${count === 1 ? 'is' : 'are'} ${tn(count, '{count} day', '{count} days')} of readings.`
+  return tn(count, 'There is {count} day of readings.', 'There are {count} days of readings.')
 }
 
 /** A statement about the whole metric appears once, such as missing data or mere noise. */
@@ -78,23 +79,43 @@ function cycleSentences(quantity: Quantity, cycles: Seasonality): string[] {
     return peak.significant && peak.harmonic_of === null && (peak.power >= powerMin || isDaily(peak))
   })
   const [first, ...others] = found
-  if (first === undefined) return [`${quantity.name} shows no regular cycle.`]
-  const [cycle, size] = [`${quantity.name} has a cycle of ${period(first)}`, swing(first.amplitude, quantity)]
+  if (first === undefined) return [t('{name} shows no regular cycle.', { name: quantity.name })]
+  const [cycle, size] = [
+    t('{name} has a cycle of {period}', { name: quantity.name, period: period(first) }),
+    swing(first.amplitude, quantity),
+  ]
   // Found by its days, it is hardly seen in the whole variance.
   const sentences = [
     isDaily(first) && first.snr < snrMin && day !== null
-      ? `${cycle}: it explains ${percent(day.share)} of the variance within a day, and swings by ${size} either way.`
-      : `${cycle}: it explains ${percent(first.power)} of the variance, and swings by ${size} either way.`,
+      ? t('{cycle}: it explains {share} of the variance within a day, and swings by {size} either way.', {
+          cycle,
+          share: percent(day.share),
+          size,
+        })
+      : t('{cycle}: it explains {share} of the variance, and swings by {size} either way.', {
+          cycle,
+          share: percent(first.power),
+          size,
+        }),
   ]
   const isClear = Math.max(first.power, day?.share ?? 0) >= dayShareMin
   if (isDaily(first) && isClear && peak_hour !== null && trough_hour !== null) {
-    sentences.push(`A usual day is highest about ${hourText(peak_hour)} and lowest about ${hourText(trough_hour)}.`)
+    sentences.push(
+      t('A usual day is highest about {high} and lowest about {low}.', {
+        high: hourText(peak_hour),
+        low: hourText(trough_hour),
+      }),
+    )
   }
   const smaller = others.filter(peak => !isOfWeek(peak, found))
-  if (smaller.length < others.length) sentences.push('Its days differ over the week.')
+  if (smaller.length < others.length) sentences.push(t('Its days differ over the week.'))
   if (smaller.length > 0) {
     const texts = listed(smaller.map(peak => `${period(peak)} (${percent(peak.power)})`))
-    sentences.push(smaller.length === 1 ? `A smaller cycle is of ${texts}.` : `Smaller cycles are of ${texts}.`)
+    sentences.push(
+      smaller.length === 1
+        ? t('A smaller cycle is of {texts}.', { texts })
+        : t('Smaller cycles are of {texts}.', { texts }),
+    )
   }
   return sentences
 }
@@ -139,13 +160,16 @@ function autocorrelationSentences({
   if (status !== 'ok') return [reasonSentence(reason, lack)]
   const sentences: string[] = []
   if (decorrelation_hours !== null) {
-    sentences.push(`Values stay related for about ${inOneUnit(decorrelation_hours * 3600)}.`)
+    sentences.push(t('Values stay related for about {duration}.', { duration: inOneUnit(decorrelation_hours * 3600) }))
   } else if (max_lag_hours !== null) {
-    sentences.push(`Values are still related ${inOneUnit(max_lag_hours * 3600)} later.`)
+    sentences.push(t('Values are still related {duration} later.', { duration: inOneUnit(max_lag_hours * 3600) }))
   }
   if (peak !== null) {
     sentences.push(
-      `The pattern repeats most closely after ${inOneUnit(peak.lag_hours * 3600, true)} (correlation ${decimalText(peak.r, 2)}).`,
+      t('The pattern repeats most closely after {duration} (correlation {r}).', {
+        duration: inOneUnit(peak.lag_hours * 3600, true),
+        r: decimalText(peak.r, 2),
+      }),
     )
   }
   return sentences
@@ -160,18 +184,22 @@ function trendSentences(quantity: Quantity, { status, slope_per_day, slope_ci95,
   const [low, high] = isFalling ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
   const shown = [low, high, isFalling ? -slope_per_day : slope_per_day].map(one => shownDifference(one, quantity))
   const [from, to, slope] = intervalTexts(...(shown as [number, number, number]))
-  const rate = `${differenceText(slope, quantity)} a day`
-  const interval = `95\u202f% interval ${from} to ${to}`
-  if (trend.direction === 'none') return [`There is no clear trend (${rate}, ${interval}).`]
-  return [isFalling ? `It is falling by ${rate} (${interval}).` : `It is rising by ${rate} (${interval}).`]
+  const rate = t('{difference} a day', { difference: differenceText(slope, quantity) })
+  const interval = t('95\u202f% interval {from} to {to}', { from, to })
+  if (trend.direction === 'none') return [t('There is no clear trend ({rate}, {interval}).', { rate, interval })]
+  return [
+    isFalling
+      ? t('It is falling by {rate} ({interval}).', { rate, interval })
+      : t('It is rising by {rate} ({interval}).', { rate, interval }),
+  ]
 }
 
 const nameOfTest = {
-  range: 'out of range',
-  spike: 'spike',
-  rate: 'sudden step',
-  flat: 'flat line',
-  error_code: 'error code',
+  range: t('out of range'),
+  spike: t('spike'),
+  rate: t('sudden step'),
+  flat: t('flat line'),
+  error_code: t('error code'),
 }
 
 /** `2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).`, empty where none is. */
@@ -183,7 +211,12 @@ export function qualitySentence({
   if (suspect === 0) return ''
   const names = Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]
   const found = names.filter(test => tests[test] > 0).map(test => ({ name: nameOfTest[test], count: tests[test] }))
-  return `${countText(suspect)} of ${countText(good + suspect)} readings ${suspect === 1 ? 'is' : 'are'} suspect (${findings(suspect, found)}).`
+  return tn(
+    suspect,
+    '{count} of {total} readings is suspect ({findings}).',
+    '{count} of {total} readings are suspect ({findings}).',
+    { total: countText(good + suspect), findings: findings(suspect, found) },
+  )
 }
 
 /** A reading may be found by several tests, so that their counts are more than there are readings. That is said. */
@@ -192,6 +225,6 @@ function findings(suspect: number, found: readonly { readonly name: string; read
   const texts = found.map(({ name, count }) => `${name} ${countText(count)}`).join(', ')
   const repeated = found.reduce((sum, { count }) => sum + count, 0) - suspect
   if (repeated === 0) return texts
-  if (found.length > 2) return `${texts}; some are several of these`
-  return `${texts}; ${countText(repeated)} ${repeated === 1 ? 'is' : 'are'} both`
+  if (found.length > 2) return t('{texts}; some are several of these', { texts })
+  return tn(repeated, '{texts}; {count} is both', '{texts}; {count} are both', { texts })
 }

@@ -8,6 +8,7 @@ import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { Folded } from '../../parts/folded.tsx'
+import { decimalText } from '../../text/numbers.ts'
 import { capitalised } from '../../text/phrases.ts'
 import {
   nameWithin,
@@ -17,6 +18,7 @@ import {
   shownDifference,
   shownValue,
 } from '../../text/quantities.ts'
+import { t, tp } from '../../words/words.ts'
 import type { AnalysesWords } from './analyses-range.ts'
 import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
@@ -41,13 +43,15 @@ export function SeasonalitySection({ stats, metrics, quantities, words }: Season
   const summary = seasonalitySummary(stats, names, quantities, words)
   const isGood = names.every(name => (qualityOf(stats, name)?.suspect ?? 0) === 0)
   return (
-    <Folded id="seasonality" title="Seasonality" summary={summary}>
+    <Folded id="seasonality" title={t('Seasonality')} summary={summary}>
       {() => (
         <>
           <p class="lead">
-            Cycles and trend of each metric in {words.of} (
-            <a href={addressOf('/docs/statistics#seasonality')}>how they are computed</a>).
-            {isGood ? ' No reading looks wrong.' : ''}
+            {tp('Cycles and trend of each metric in {of} ({link}).', {
+              of: words.of,
+              link: <a href={addressOf('/docs/statistics#seasonality')}>{t('how they are computed')}</a>,
+            })}
+            {isGood ? ` ${t('No reading looks wrong.')}` : ''}
           </p>
           {shown.map(({ name }) => (
             <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} {...{ stats, summary, words }} />
@@ -88,7 +92,7 @@ function MetricSeasonality({ metric, quantity, stats, summary, words }: MetricSe
           <ProfileChart
             quantity={quantity}
             profile={cycles.daily_profile}
-            name={isOfFewDays ? capitalised(words.of) : 'A usual day'}
+            name={isOfFewDays ? capitalised(words.of) : t('A usual day')}
           />
         ) : null}
         {isOfFewDays ? null : <AutocorrelationChart autocorrelation={autocorrelation} />}
@@ -96,7 +100,7 @@ function MetricSeasonality({ metric, quantity, stats, summary, words }: MetricSe
       </div>
       {hasDay ? (
         <TableTwin
-          name={`seasonality of ${nameWithin(quantity)}`}
+          name={t('seasonality of {name}', { name: nameWithin(quantity) })}
           tables={() => seasonalityTables(quantity, cycles, autocorrelation)}
         />
       ) : null}
@@ -114,9 +118,9 @@ function seasonalityTables(
   const shown = (stored: number | null) => (stored === null ? null : shownValue(stored, quantity))
   return [
     {
-      caption: `${name}: a usual day`,
-      headName: 'Hour',
-      columns: [value('Mean'), value('One in ten below'), value('One in ten above')],
+      caption: t('{name}: a usual day', { name }),
+      headName: t('Hour'),
+      columns: [value(t('Mean')), value(t('One in ten below')), value(t('One in ten above'))],
       rows: daily_profile.map(({ hour, mean, p10, p90 }) => ({
         key: hour,
         head: `${hour}:00`,
@@ -124,9 +128,9 @@ function seasonalityTables(
       })),
     },
     {
-      caption: `${name}: autocorrelation`,
-      headName: 'After, hours',
-      columns: ['Correlation', 'Random, up to'].map(column => ({ name: column, decimals: 2 })),
+      caption: t('{name}: autocorrelation', { name }),
+      headName: t('After, hours'),
+      columns: [t('Correlation'), t('Random, up to')].map(column => ({ name: column, decimals: 2 })),
       rows: (lags_hours ?? []).map((lag, place) => ({
         key: lag,
         head: String(Math.round(lag * 100) / 100),
@@ -134,18 +138,18 @@ function seasonalityTables(
       })),
     },
     {
-      caption: `${name}: cycles`,
-      headName: 'Every, hours',
+      caption: t('{name}: cycles', { name }),
+      headName: t('Every, hours'),
       columns: [
-        { name: 'Explains, share', decimals: 3 },
-        value('Either way'),
-        { name: 'Highest at', decimals: 0 },
-        { name: 'Beyond noise', decimals: 0 },
+        { name: t('Explains, share'), decimals: 3 },
+        value(t('Either way')),
+        { name: t('Highest at'), decimals: 0 },
+        { name: t('Beyond noise'), decimals: 0 },
       ],
       rows: peaks.map(({ period_hours, power, amplitude, phase_time, significant }) => ({
         key: period_hours,
-        head: period_hours.toFixed(2),
-        cells: [power, shownDifference(amplitude, quantity), phase_time, significant ? 'yes' : 'no'],
+        head: decimalText(period_hours, 2),
+        cells: [power, shownDifference(amplitude, quantity), phase_time, significant ? t('yes') : t('no')],
       })),
     },
   ]

@@ -6,12 +6,18 @@ import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference } from '../../text/quantities.ts'
 import { dayMs } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import type { Amount, StateBlock, StateSeries } from './series.ts'
 
 /** `1.4 mm`, with the share that arrived during a gap. */
 export function amountText({ value, ofGap }: Pick<Amount, 'value' | 'ofGap'>, quantity: Quantity): string {
   const text = measureDifference(value, quantity)
-  return ofGap === 0 ? text : `${text}, including ${measureDifference(ofGap, quantity)} in a gap before`
+  return ofGap === 0
+    ? text
+    : t('{text}, including {amount} in a gap before', {
+        text,
+        amount: measureDifference(ofGap, quantity),
+      })
 }
 
 /** A table cell: a number, or a text where a part came in a gap. */

@@ -13,7 +13,7 @@ import { type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import { wayNames } from '../../text/ways-in.ts'
 import type { Times } from '../../theme/times.ts'
-import { countText } from '../../words/words.ts'
+import { countText, t } from '../../words/words.ts'
 import type { LastValues } from './answers.ts'
 
 const everyMinute = { everyMs: 60_000 }
@@ -36,23 +36,28 @@ export function Why({ device, values, quantities, times }: WhyProps) {
     names.map(name => valueText(values[name]?.v, quantities.of(name))).join(' · ')
   return (
     <section class="card why" aria-labelledby="why">
-      <h2 id="why">Why?</h2>
+      <h2 id="why">{t('Why?')}</h2>
       <dl class="figures">
-        <Row name="Last contact">
+        <Row name={t('Last contact')}>
           <LastContact {...{ values, attempts, times }} />
         </Row>
         {attempts ? (
           <>
-            <Attempts name="Rejected readings" list={attempts.rejected} since={attempts.since} times={times} />
-            <Attempts name="Failed sign-ins" list={attempts.failed_sign_ins} since={attempts.since} times={times} />
+            <Attempts name={t('Rejected readings')} list={attempts.rejected} since={attempts.since} times={times} />
+            <Attempts
+              name={t('Failed sign-ins')}
+              list={attempts.failed_sign_ins}
+              since={attempts.since}
+              times={times}
+            />
           </>
         ) : null}
-        <Row name="Battery at the end">{lastOf(metrics.filter(name => name.startsWith('battery')))}</Row>
-        <Row name="Signal at the end">{lastOf(metrics.filter(name => signalMetrics.includes(name)))}</Row>
-        <Row name="Neighbours">{neighbours ? neighboursText(neighbours) : ''}</Row>
+        <Row name={t('Battery at the end')}>{lastOf(metrics.filter(name => name.startsWith('battery')))}</Row>
+        <Row name={t('Signal at the end')}>{lastOf(metrics.filter(name => signalMetrics.includes(name)))}</Row>
+        <Row name={t('Neighbours')}>{neighbours ? neighboursText(neighbours) : ''}</Row>
       </dl>
       {attempts === null ? (
-        <p class="note">The owner and administrators also see rejected readings and failed sign-ins.</p>
+        <p class="note">{t('The owner and administrators also see rejected readings and failed sign-ins.')}</p>
       ) : null}
     </section>
   )
@@ -77,15 +82,18 @@ interface LastContactProps extends Pick<WhyProps, 'values' | 'times'> {
 function LastContact({ values, attempts, times }: LastContactProps) {
   const { rejected = [], failed_sign_ins = [] } = attempts ?? {}
   const contacts = [
-    ...Object.values(values).map(({ ts }) => ({ atMs: ts, facts: ['reading'] })),
-    ...rejected.map(attempt => ({ atMs: Date.parse(attempt.at), facts: ['rejected reading', ...originOf(attempt)] })),
+    ...Object.values(values).map(({ ts }) => ({ atMs: ts, facts: [t('reading')] })),
+    ...rejected.map(attempt => ({
+      atMs: Date.parse(attempt.at),
+      facts: [t('rejected reading'), ...originOf(attempt)],
+    })),
     ...failed_sign_ins.map(attempt => ({
       atMs: Date.parse(attempt.at),
-      facts: ['failed sign-in', ...originOf(attempt)],
+      facts: [t('failed sign-in'), ...originOf(attempt)],
     })),
   ]
   const [last] = contacts.sort((a, b) => b.atMs - a.atMs)
-  if (last === undefined) return <>none</>
+  if (last === undefined) return <>{t('none')}</>
   const { atMs, facts } = last
   return <Facts facts={[<Minute atMs={atMs} times={times} />, ageText(serverNowMs.value - atMs), ...facts]} />
 }
@@ -104,7 +112,7 @@ function Attempts({ name, list, since, times }: AttemptsProps) {
     <Row name={name}>
       {list.length === 0 ? (
         <>
-          none since <Minute atMs={Date.parse(since)} times={times} />
+          {t('none since')} <Minute atMs={Date.parse(since)} times={times} />
         </>
       ) : null}
       {list.map(attempt => (
@@ -115,7 +123,7 @@ function Attempts({ name, list, since, times }: AttemptsProps) {
               timesText(attempt.count),
               ...originOf(attempt),
               <>
-                latest <Minute atMs={Date.parse(attempt.at)} times={times} />
+                {t('latest')} <Minute atMs={Date.parse(attempt.at)} times={times} />
               </>,
             ]}
           />
@@ -137,5 +145,7 @@ function neighboursText({ tag, silent, reporting }: NonNullable<DeviceContact['n
   const total = silent + reporting
   if (total === 0) return ''
   const [part, all] = [countText(silent), countText(total)]
-  return tag === null ? `${part} of ${all} in the fleet silent` : `${part} of ${all} with ${tag} silent`
+  return tag === null
+    ? t('{part} of {all} in the fleet silent', { part, all })
+    : t('{part} of {all} with {tag} silent', { part, all, tag })
 }

@@ -2,7 +2,7 @@
 
 import type { FiringGroups } from '../../../alerts/core/alert.ts'
 import type { FleetDevice, FleetGroups } from '../../../query/live/fleet-shape.ts'
-import { countText, tn } from '../../words/words.ts'
+import { countText, t, tn, words } from '../../words/words.ts'
 import { type Counts, totalOf } from './fleet-devices.ts'
 
 /** The service's counts; alerts only with a session. */
@@ -56,12 +56,12 @@ export function groupsOf(
   return [
     ...[...tags].sort(byValue).flatMap(tag => group(tag, tag, byTag.get(tag), ofTag(tag))),
     // The answer counts alerts by tag only.
-    ...group(othersId, `Custom values of ${key}`, groups?.others, undefined),
-    ...group(untaggedId, 'No tag', groups?.untagged, firing?.untagged),
+    ...group(othersId, t('Custom values of {key}', { key }), groups?.others, undefined),
+    ...group(untaggedId, t('No tag'), groups?.untagged, firing?.untagged),
   ]
 }
 
-const collator = new Intl.Collator('en', { numeric: true })
+const collator = new Intl.Collator(words.language, { numeric: true })
 const byValue = (a: string, b: string) => collator.compare(a, b)
 
 /** Undefined where the answer lacks the count. */
@@ -75,10 +75,13 @@ function firingByTag(firing: FiringGroups | undefined): (tag: string) => number 
 export function groupText({ counts, firing, rows }: DeviceGroup, isComplete: boolean): string {
   if (counts === undefined) return ''
   const total = totalOf(counts)
-  const shown = isComplete && rows.length < total ? `${countText(rows.length)} of ` : ''
-  const silent = counts.silent === 0 ? [] : [`${countText(counts.silent)} silent`]
-  const alerts = firing === undefined || firing === 0 ? [] : [`${countText(firing)} with alerts`]
-  return [`${shown}${tn(total, '{count} device', '{count} devices')}`, ...silent, ...alerts].join(' · ')
+  const devices =
+    isComplete && rows.length < total
+      ? tn(total, '{shown} of {count} device', '{shown} of {count} devices', { shown: countText(rows.length) })
+      : tn(total, '{count} device', '{count} devices')
+  const silent = counts.silent === 0 ? [] : [t('{count} silent', { count: countText(counts.silent) })]
+  const alerts = firing === undefined || firing === 0 ? [] : [t('{count} with alerts', { count: countText(firing) })]
+  return [devices, ...silent, ...alerts].join(' · ')
 }
 
 /** Keys of the devices' tags and the chosen key. */

@@ -66,8 +66,8 @@ export function FleetPage() {
   }, [tags])
   return (
     <>
-      <h1 class="unseen">Fleet</h1>
-      {fleet === undefined ? <Skeleton name="The fleet is loading" rows={10} /> : <FleetBody fleet={fleet} />}
+      <h1 class="unseen">{t('Fleet')}</h1>
+      {fleet === undefined ? <Skeleton name={t('The fleet is loading')} rows={10} /> : <FleetBody fleet={fleet} />}
     </>
   )
 }
@@ -80,14 +80,14 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
   const answer = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
   const times = createTimes(shownZone(answer?.time_zone ?? 'UTC'))
   const zone = createZone(answer?.time_zone ?? 'UTC')
-  useTitle('Fleet')
+  useTitle(t('Fleet'))
   useTitleNotice(titleNotice(state, silent))
   useEffect(() => showSilent(state.kind === 'ready' ? silent : undefined), [state.kind, silent])
   useEffect(() => () => showSilent(0), [])
   return (
     <>
       <FailureBanner state={state} timeText={times.time} />
-      {state.kind === 'loading' ? <Skeleton name="The fleet is loading" rows={10} /> : null}
+      {state.kind === 'loading' ? <Skeleton name={t('The fleet is loading')} rows={10} /> : null}
       {answer === undefined || counts === undefined ? null : isEmpty(fleet) ? (
         <EmptyFleet />
       ) : (
@@ -109,10 +109,10 @@ function Notices({ answer }: { answer: FleetAnswer }) {
   return (
     <>
       {answer.missing === undefined ? null : (
-        <Banner kind="warn">Stored readings cannot be read. {answer.missing}</Banner>
+        <Banner kind="warn">{t('Stored readings cannot be read. {missing}', { missing: answer.missing })}</Banner>
       )}
       {answer.catching_up === true ? (
-        <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
+        <Banner kind="warn">{t('The service has just started: the last readings may be missing still.')}</Banner>
       ) : null}
     </>
   )
@@ -125,7 +125,7 @@ function isEmpty({ counts, tags }: Fleet): boolean {
 
 /** A notice in the title for readers of another tab. */
 function titleNotice(state: Fleet['first']['value'], silent: number): string {
-  return noticeOf(state) || (silent === 0 ? '' : `${countText(silent)} silent`)
+  return noticeOf(state) || (silent === 0 ? '' : t('{count} silent', { count: countText(silent) }))
 }
 
 interface DevicesProps {
@@ -176,8 +176,8 @@ function Devices({ fleet, times, beside }: DevicesProps) {
         )}
         {hasMap ? <ShowFilter isMap={view.isMap} onChange={isMap => change({ isMap })} /> : null}
         <p>
-          <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
-          {times.zone}.
+          <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)}{' '}
+          {t('Times: {zone}.', { zone: times.zone })}
         </p>
         {maySelect ? <SelectButton isOn={selection !== undefined} onBegin={() => select(new Set())} /> : null}
       </Toolbar>
@@ -188,7 +188,7 @@ function Devices({ fleet, times, beside }: DevicesProps) {
       {view.isMap ? (
         <FleetMap filter={mapArguments(view, fleet.tags)} changes={JSON.stringify(counts)} />
       ) : rows.length === 0 ? (
-        <p class="none">No device matches your search.</p>
+        <p class="none">{t('No device matches your search.')}</p>
       ) : (
         <GroupedTable
           {...{ fleet, rows, view, columns, isNarrow, quantities, times, selection }}
@@ -217,14 +217,16 @@ function byTitle(metrics: Descriptions): string[] {
 
 function summaryOf(shown: number, total: number, { devices, isComplete }: Fleet): string {
   if (!isComplete.value)
-    return `${countText(devices.value.length)} of ${tn(total, '{count} device', '{count} devices')} loaded.`
+    return tn(total, '{shown} of {count} device loaded.', '{shown} of {count} devices loaded.', {
+      shown: countText(devices.value.length),
+    })
   return shown === total
-    ? `${tn(total, '{count} device', '{count} devices')}.`
-    : `${countText(shown)} of ${tn(total, '{count} device', '{count} devices')}.`
+    ? tn(total, '{count} device.', '{count} devices.')
+    : tn(total, '{shown} of {count} device.', '{shown} of {count} devices.', { shown: countText(shown) })
 }
 
 /** The age of the list. Events may arrive while the service cannot read. */
 function currencyOf({ first, isLive }: Fleet): string {
-  if (first.value.kind !== 'ready') return 'Not current.'
-  return isLive.value ? 'Live.' : 'Read again every 10 s.'
+  if (first.value.kind !== 'ready') return t('Not current.')
+  return isLive.value ? t('Live.') : t('Read again every 10 s.')
 }

@@ -22,6 +22,7 @@ import {
 } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import type { Times } from '../../theme/times.ts'
+import { t } from '../../words/words.ts'
 import { columnWidths, deviceColumn, type FleetColumns } from './fleet-columns.ts'
 import { trendsPath } from './fleet-devices.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
@@ -57,13 +58,13 @@ function columnsOf({
 }: ColumnsProps): Column<FleetDevice>[] {
   const custom: Column<FleetDevice> = {
     key: 'custom',
-    label: values.length === 0 ? 'Values' : 'Other values',
+    label: values.length === 0 ? t('Values') : t('Other values'),
     width: `minmax(${columnWidths.custom}px, 2fr)`,
     cell: ({ values }) => <CustomList values={values} quantities={quantities} />,
   }
   const tags: Column<FleetDevice> = {
     key: 'tags',
-    label: 'Tags',
+    label: t('Tags'),
     width: '1fr',
     cell: ({ tags }) => (tags === undefined ? null : <TagList tags={tags} />),
   }
@@ -71,14 +72,14 @@ function columnsOf({
     ...(selection === undefined ? [] : [selectColumn(selection)]),
     {
       key: 'state',
-      label: 'State',
+      label: t('State'),
       width: `${columnWidths.state}px`,
       isSortable: true,
       cell: ({ state }) => <StateBadge state={state} />,
     },
     {
       key: 'device',
-      label: 'Device',
+      label: t('Device'),
       width: `minmax(${columnWidths[deviceColumn(hasTags, selection !== undefined)]}px, 1fr)`,
       isSortable: true,
       cell: device => <Name {...device} hasTags={!isNarrow} />,
@@ -86,7 +87,7 @@ function columnsOf({
     ...(hasTags && isNarrow ? [tags] : []),
     {
       key: 'age',
-      label: 'Last reading',
+      label: t('Last reading'),
       width: `${columnWidths.age}px`,
       isSortable: true,
       cell: ({ last_seen }) => <Age lastSeen={last_seen} times={times} />,
@@ -95,7 +96,7 @@ function columnsOf({
     ...(customMax > 0 ? [custom] : []),
     {
       key: 'hours',
-      label: 'Last 24 hours',
+      label: t('Last 24 hours'),
       width: `${columnWidths.hours}px`,
       cell: device => <Hours {...device} trends={trends} />,
     },
@@ -105,12 +106,12 @@ function columnsOf({
 function selectColumn({ names, toggle }: Selection): Column<FleetDevice> {
   return {
     key: 'select',
-    label: 'Select',
+    label: t('Select'),
     width: `${columnWidths.select}px`,
     cell: ({ device }) => (
       <input
         type="checkbox"
-        aria-label={`Select ${device}`}
+        aria-label={t('Select {device}', { device })}
         checked={names.has(device)}
         disabled={names.size >= selectionMax && !names.has(device)}
         onChange={() => toggle(device)}
@@ -137,7 +138,7 @@ function metricColumn(key: AirMetric, trends: Trends): Column<FleetDevice> {
 
 const batteryColumn: Column<FleetDevice> = {
   key: 'battery',
-  label: 'Battery',
+  label: t('Battery'),
   width: `${columnWidths.battery}px`,
   isSortable: true,
   cell: ({ values }) => <Battery {...values} />,
@@ -172,7 +173,7 @@ function Name({ device, location_short, tags, hasTags }: FleetDevice & { hasTags
 
 /** Ticks by itself, so that the rows need not be made again each second. */
 function Age({ lastSeen, times }: { lastSeen: number | null; times: Times }) {
-  if (lastSeen === null) return <>no reading yet</>
+  if (lastSeen === null) return <>{t('no reading yet')}</>
   return (
     <Moment at={lastSeen} times={times}>
       {ageText(serverNowMs.value - lastSeen)}
@@ -208,7 +209,7 @@ export function FleetTable({
   const ofTags = columns.hasTags ? lineHeights.tags : 0
   return (
     <VirtualTable
-      name="Devices"
+      name={t('Devices')}
       {...{ columns: shown, rows, headings, headingHeight, isNarrow, onShown }}
       rowHeight={isNarrow ? rowHeights.narrow + ofCustom + ofTags : rowHeights.wide}
       keyOf={({ device }) => device}

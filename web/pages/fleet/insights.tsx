@@ -17,7 +17,7 @@ import {
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
-import { countText, tn } from '../../words/words.ts'
+import { countText, t, tn, tp } from '../../words/words.ts'
 
 const entriesShort = 3
 /** The same width as in `fleet.css`. */
@@ -43,10 +43,11 @@ export function Insights({ state, times, zone, ...of }: InsightsProps) {
   if (state.kind === 'loading') return <div class="card insights" />
   if (state.kind === 'failed') {
     if (state.failure.kind !== 'unavailable') return null
-    return <p class="card insights">Battery estimates and comparisons are not available at the moment.</p>
+    return <p class="card insights">{t('Battery estimates and comparisons are not available at the moment.')}</p>
   }
   const { generated_at, findings, batteries, batteries_total, outliers, outliers_total, metrics } = state.value
-  if (findings.length + batteries.length + outliers.length === 0) return <p class="card insights">No findings.</p>
+  if (findings.length + batteries.length + outliers.length === 0)
+    return <p class="card insights">{t('No findings.')}</p>
   const quantities = describedBy(of.quantities, metrics)
   const ending = batteries.map(one => ({
     key: `${one.metric} ${one.device}`,
@@ -63,8 +64,8 @@ export function Insights({ state, times, zone, ...of }: InsightsProps) {
     <div class="lists">
       <FleetFindings answer={state.value} {...{ times, zone, quantities }} />
       <List
-        title="Batteries running out"
-        note="Days until empty if the charge goes on falling as it does, with the 95 % interval."
+        title={t('Batteries running out')}
+        note={t('Days until empty if the charge goes on falling as it does, with the 95 % interval.')}
         {...{ entries: ending, total: batteries_total, asOf }}
       />
       <List {...outliersAbout(outliers)} {...{ entries: unlike, total: outliers_total, asOf }} />
@@ -75,7 +76,8 @@ export function Insights({ state, times, zone, ...of }: InsightsProps) {
     <details class="card insights">
       <summary>
         {findings[0] === undefined ? null : <SeverityBadge severity={findings[0].severity} />}
-        Findings <span class="total">{countText(state.value.findings_total || batteries_total + outliers_total)}</span>
+        {t('Findings')}{' '}
+        <span class="total">{countText(state.value.findings_total || batteries_total + outliers_total)}</span>
       </summary>
       {lists}
     </details>
@@ -104,18 +106,20 @@ function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) 
   return (
     <section class="lines" aria-labelledby={id}>
       <h2 id={id} class="unseen">
-        Findings
+        {t('Findings')}
       </h2>
       <ul>{lines.slice(0, entriesShort)}</ul>
       <details>
-        <summary>{folded > 0 ? tn(folded, '{count} more finding', '{count} more findings') : 'About findings'}</summary>
+        <summary>
+          {folded > 0 ? tn(folded, '{count} more finding', '{count} more findings') : t('About findings')}
+        </summary>
         <ul>{lines.slice(entriesShort)}</ul>
         <p class="note">
-          {others > 0 ? `And ${countText(others)} more. ` : ''}
+          {others > 0 ? `${t('And {count} more.', { count: countText(others) })} ` : ''}
           {gauges_left_out > 0
-            ? `Not of ${tn(gauges_left_out, '{count} more gauge', '{count} more gauges')}: they are too many. `
+            ? `${tn(gauges_left_out, 'Not of {count} more gauge: they are too many.', 'Not of {count} more gauges: they are too many.')} `
             : ''}
-          <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
+          <a href={addressOf('/docs/statistics#findings')}>{t('How they are found')}</a>
         </p>
       </details>
     </section>
@@ -146,7 +150,11 @@ function List({ title, note, entries, total, asOf }: ListProps) {
           </h2>
         </summary>
         <p>
-          {note} As of {asOf}. <a href={addressOf('/docs/statistics#fleet')}>How it is computed</a>
+          {tp('{note} As of {asOf}. {link}', {
+            note,
+            asOf,
+            link: <a href={addressOf('/docs/statistics#fleet')}>{t('How it is computed')}</a>,
+          })}
         </p>
         <ul>
           {shown.map(({ key, device, sentence }) => (
@@ -155,14 +163,14 @@ function List({ title, note, entries, total, asOf }: ListProps) {
             </li>
           ))}
         </ul>
-        {isWhole && unsent > 0 ? <p>And {countText(unsent)} more.</p> : null}
+        {isWhole && unsent > 0 ? <p>{t('And {count} more.', { count: countText(unsent) })}</p> : null}
         {entries.length > entriesShort ? (
           <button type="button" class="button" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
             {isWhole
-              ? `Show the first ${entriesShort}`
+              ? t('Show the first {count}', { count: entriesShort })
               : unsent > 0
-                ? `Show the first ${countText(entries.length)}`
-                : `Show all ${countText(entries.length)}`}
+                ? t('Show the first {count}', { count: countText(entries.length) })
+                : t('Show all {count}', { count: countText(entries.length) })}
           </button>
         ) : null}
       </details>

@@ -11,7 +11,7 @@ import { useResource } from '../../client/use-resource.ts'
 import { Banner } from '../../parts/loading.tsx'
 import { navigationFor } from '../../theme/frame.ts'
 import type { Times } from '../../theme/times.ts'
-import { tn, words } from '../../words/words.ts'
+import { t, tn, tp, words } from '../../words/words.ts'
 import { presets } from '../alerts/rule-form.ts'
 import type { Fleet } from './fleet-list.ts'
 import { firstReading } from './fleet-view.ts'
@@ -40,27 +40,34 @@ export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) 
   if (changes === undefined) return null
   return (
     <Banner kind="note" onDismiss={() => setChanges(undefined)}>
-      Since your last visit ({times.dateTime(changes.sinceMs)}):{' '}
-      <Group names={changes.becameSilent} text={devices => `${devices} became silent`} />
+      {t('Since your last visit ({time}):', { time: times.dateTime(changes.sinceMs) })}{' '}
+      <Group
+        names={changes.becameSilent}
+        text={count => tn(count, '{count} device became silent', '{count} devices became silent')}
+      />
       {changes.becameSilent.length > 0 && changes.cameBack.length > 0 ? '; ' : null}
-      <Group names={changes.cameBack} text={devices => `${devices} came back`} />.
+      <Group
+        names={changes.cameBack}
+        text={count => tn(count, '{count} device came back', '{count} devices came back')}
+      />
+      .
     </Banner>
   )
 }
 
-function Group({ names, text }: { names: readonly string[]; text: (devices: string) => string }) {
+function Group({ names, text }: { names: readonly string[]; text: (count: number) => string }) {
   if (names.length === 0) return null
   const more = names.length - namesShown
   return (
     <>
-      {text(tn(names.length, '{count} device', '{count} devices'))} (
+      {text(names.length)} (
       {names.slice(0, namesShown).map((name, index) => (
         <span key={name}>
           {index === 0 ? '' : ', '}
           <a href={addressOf(devicePath(name))}>{name}</a>
         </span>
       ))}
-      {more > 0 ? ` and ${more} more` : ''})
+      {more > 0 ? t(' and {more} more', { more }) : ''})
     </>
   )
 }
@@ -80,7 +87,7 @@ export function FirstRules() {
   }
   return (
     <Banner kind="note" onDismiss={dismiss}>
-      <p>No rule notifies you yet.</p>
+      <p>{t('No rule notifies you yet.')}</p>
       <p class="actions">
         {Object.entries(presets).map(([name, { title }]) => (
           <a key={name} class="button" href={addressOf(`/alerts/rules/new?preset=${name}`)}>
@@ -96,23 +103,27 @@ export function EmptyFleet() {
   const mayAdd = navigationFor(visitor.value, words).some(({ page }) => page === 'admin')
   return (
     <section class="card" aria-labelledby="empty-title">
-      <h2 id="empty-title">No device yet</h2>
+      <h2 id="empty-title">{t('No device yet')}</h2>
       {mayAdd ? (
         <p>
           <a class="button strong" href={addressOf('/admin')}>
-            Add a device
+            {t('Add a device')}
           </a>
         </p>
       ) : null}
       <p>
-        Add one where the service runs, where <code>PORT</code> and <code>DATA_DIR</code> are the same if they are set;
-        this prints its password, which is shown only once:
+        {tp(
+          'Add one where the service runs, where {port} and {folder} are the same if they are set; this prints its password, which is shown only once:',
+          { port: <code>PORT</code>, folder: <code>DATA_DIR</code> },
+        )}
       </p>
       <pre>{firstReading.add}</pre>
-      <p>Use the password to send a reading:</p>
+      <p>{t('Use the password to send a reading:')}</p>
       <pre>{firstReading.send(location.origin)}</pre>
-      <p>It appears here by itself.</p>
-      <p>Where reads are private, this page shows the devices that you own. An administrator gives them to you.</p>
+      <p>{t('It appears here by itself.')}</p>
+      <p>
+        {t('Where reads are private, this page shows the devices that you own. An administrator gives them to you.')}
+      </p>
     </section>
   )
 }

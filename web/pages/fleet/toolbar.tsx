@@ -7,20 +7,20 @@ import { useIsAdministrator } from '../../client/session.ts'
 import { StateBadge } from '../../parts/marks.tsx'
 import { type DeviceState, deviceStates } from '../../text/kind-words.ts'
 import type { Quantities } from '../../text/quantities.ts'
-import { countText } from '../../words/words.ts'
+import { countText, t } from '../../words/words.ts'
 import type { FleetColumns } from './fleet-columns.ts'
 import type { Counts } from './fleet-devices.ts'
 import { customOf, type FleetView, offeredKeys, offeredTags, type SortKey, tagsMax } from './fleet-view.ts'
 
 const names: Record<string, string> = {
-  state: 'Worst state first',
-  device: 'Name',
-  place: 'Place',
-  age: 'Newest reading first',
-  temperature: 'Temperature',
-  humidity: 'Humidity',
-  pressure: 'Pressure',
-  battery: 'Battery, lowest first',
+  state: t('Worst state first'),
+  device: t('Name'),
+  place: t('Place'),
+  age: t('Newest reading first'),
+  temperature: t('Temperature'),
+  humidity: t('Humidity'),
+  pressure: t('Pressure'),
+  battery: t('Battery, lowest first'),
 }
 
 interface ToolbarProps {
@@ -40,17 +40,17 @@ export function Toolbar({ view, columns, custom, quantities, hasOrder, onChange,
   return (
     <div class="toolbar">
       <label class="device-search">
-        <span class="unseen">Search</span>
+        <span class="unseen">{t('Search')}</span>
         <input
           type="search"
           value={view.search}
-          placeholder="Name or place"
+          placeholder={t('Name or place')}
           onInput={({ currentTarget }) => onChange({ search: currentTarget.value }, { replace: true })}
         />
       </label>
       {hasOrder ? (
         <label class="order">
-          <span>Order</span>
+          <span>{t('Order')}</span>
           <select
             value={view.sort}
             onChange={({ currentTarget }) => onChange({ sort: currentTarget.value as SortKey, isDescending: false })}
@@ -78,7 +78,7 @@ export function StateFilter({ counts, chosen, onChange }: StateFilterProps) {
   const toggled = (state: DeviceState) =>
     deviceStates.filter(other => (other === state ? !chosen.includes(other) : chosen.includes(other)))
   return (
-    <ul class="counts" aria-label="Devices by state">
+    <ul class="counts" aria-label={t('Devices by state')}>
       {deviceStates.map(state => (
         <li key={state}>
           <button type="button" aria-pressed={chosen.includes(state)} onClick={() => onChange(toggled(state))}>
@@ -91,7 +91,7 @@ export function StateFilter({ counts, chosen, onChange }: StateFilterProps) {
 }
 
 function valueText(tag: string): string {
-  return tag.endsWith(':*') ? 'any' : tag.slice(tag.indexOf(':') + 1)
+  return tag.endsWith(':*') ? t('any') : tag.slice(tag.indexOf(':') + 1)
 }
 
 interface TagFilterProps {
@@ -111,9 +111,9 @@ export function TagFilter({ devices, chosen, onChange }: TagFilterProps) {
   }
   return (
     <label>
-      <span>Tag</span>
+      <span>{t('Tag')}</span>
       <select value="" onChange={choose}>
-        <option value="">{chosen.length === 0 ? 'All' : 'And with …'}</option>
+        <option value="">{chosen.length === 0 ? t('All') : t('And with …')}</option>
         {[...offered].map(([key, tags]) => (
           <optgroup key={key} label={key}>
             {tags.map(tag => (
@@ -132,12 +132,12 @@ export function TagFilter({ devices, chosen, onChange }: TagFilterProps) {
 export function ChosenTags({ chosen, onChange }: Omit<TagFilterProps, 'devices'>) {
   if (chosen.length === 0) return null
   return (
-    <ul class="chosen-tags" aria-label="Only devices with these tags">
+    <ul class="chosen-tags" aria-label={t('Only devices with these tags')}>
       {chosen.map(tag => (
         <li key={tag}>
           <button
             type="button"
-            aria-label={`Remove ${tag}`}
+            aria-label={t('Remove {tag}', { tag })}
             onClick={() => onChange(chosen.filter(other => other !== tag))}
           >
             {tag} <span aria-hidden="true">×</span>
@@ -158,9 +158,9 @@ export function GroupFilter({ keys, chosen, onChange }: GroupFilterProps) {
   if (keys.length === 0) return null
   return (
     <label>
-      <span>Groups</span>
+      <span>{t('Groups')}</span>
       <select value={chosen ?? ''} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">None</option>
+        <option value="">{t('None')}</option>
         {keys.map(key => (
           <option key={key} value={key}>
             {key}
@@ -179,10 +179,10 @@ interface ShowFilterProps {
 export function ShowFilter({ isMap, onChange }: ShowFilterProps) {
   return (
     <label>
-      <span class="unseen">Show</span>
+      <span class="unseen">{t('Show')}</span>
       <select value={isMap ? 'map' : 'list'} onChange={({ currentTarget }) => onChange(currentTarget.value === 'map')}>
-        <option value="list">List</option>
-        <option value="map">Map</option>
+        <option value="list">{t('List')}</option>
+        <option value="map">{t('Map')}</option>
       </select>
     </label>
   )
@@ -200,7 +200,7 @@ export function SelectButton({ isOn, onBegin }: { isOn: boolean; onBegin: () => 
   if (isOn || !isAdministrator) return null
   return (
     <button ref={button} type="button" class="button" onClick={onBegin}>
-      Select
+      {t('Select')}
     </button>
   )
 }

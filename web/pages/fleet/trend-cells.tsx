@@ -17,6 +17,7 @@ import {
   type Quantity,
 } from '../../text/quantities.ts'
 import { hasFullHour, noFullHour } from '../../text/times.ts'
+import { t } from '../../words/words.ts'
 import { type KnownTrends, withNewerTrends } from './fleet-devices.ts'
 
 /** A change that counts as steady fills no more than half of the height. */
@@ -113,8 +114,10 @@ type DeviceTrend = FleetTrends['devices'][number]
 function trendText({ trend, change }: Pick<DeviceTrend, 'trend' | 'change'>, quantity: Quantity): string | undefined {
   if (trend === null || change === null) return undefined
   return trend === 'steady'
-    ? 'steady for 3 hours'
-    : `${trend}, ${measureDifference(Math.abs(change), quantity)} in 3 hours`
+    ? t('steady for 3 hours')
+    : trend === 'rising'
+      ? t('rising, {change} in 3 hours', { change: measureDifference(Math.abs(change), quantity) })
+      : t('falling, {change} in 3 hours', { change: measureDifference(Math.abs(change), quantity) })
 }
 
 /** `Temperature in 24 hours: 17.7 to 21.5 °C`; undefined without a value. */
@@ -122,5 +125,10 @@ function meansText(means: DeviceTrend['means'], quantity: Quantity): string | un
   const known = means.filter(mean => mean !== null)
   if (known.length === 0) return undefined
   const [low, high] = [Math.min(...known), Math.max(...known)]
-  return `${quantity.name} in ${means.length} hours: ${numberText(low, quantity)} to ${measure(high, quantity)}`
+  return t('{name} in {count} hours: {low} to {high}', {
+    name: quantity.name,
+    count: means.length,
+    low: numberText(low, quantity),
+    high: measure(high, quantity),
+  })
 }
