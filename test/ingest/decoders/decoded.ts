@@ -7,18 +7,28 @@ import type { Message } from '../../../ingest/decoders/family.ts'
 /** `of` is a topic, a query string such as `?device=porch`, or nothing. Several readings are a list. */
 export type Example = readonly [name: string, body: unknown, reading: object | readonly object[] | string, of?: string]
 
-/** A text in place of readings is the reason why there are none. */
-export function decodes(family: string, examples: readonly Example[]): void {
+/** What the examples of a family have, unless they say otherwise. */
+interface Defaults {
+  of?: string
+  reading?: object
+}
+
+/** A text in place of readings is the reason why there are none. A field that is undefined in a reading is absent. */
+export function decodes(family: string, defaults: Defaults, examples: readonly Example[]): void {
   t.test(family, async t => {
-    for (const [name, body, expected, of = ''] of examples) {
+    for (const [name, body, expected, of = defaults.of ?? ''] of examples) {
       const decoded = decoderOf(family)?.(messageOf(body, of))
       const found = decoded?.kind === 'readings' ? decoded.readings : decoded?.reason
-      const wanted = typeof expected === 'string' || Array.isArray(expected) ? expected : [expected]
+      const isWhole = typeof expected === 'string' || Array.isArray(expected)
+      const wanted = isWhole ? expected : [present({ ...defaults.reading, ...(expected as object) })]
       t.strictSame(found, wanted, name)
     }
     t.ok(examples.length >= 10, 'there are ten examples at least')
   })
 }
+
+const present = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 function messageOf(body: unknown, of: string): Message {
   return of.startsWith('?')

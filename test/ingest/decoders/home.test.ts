@@ -4,13 +4,8 @@ import { decodes, noon, noonMs } from './decoded.ts'
 
 const zigbee = (device: string) => `zigbee2mqtt/${device}`
 
-decodes('zigbee2mqtt', [
-  [
-    'WSDCGQ01LM',
-    { temperature: 27.34, humidity: 44.72 },
-    { temperature: 27.34, humidity: 44.72, device: 'porch' },
-    zigbee('porch'),
-  ],
+decodes('zigbee2mqtt', { of: zigbee('a'), reading: { device: 'a' } }, [
+  ['WSDCGQ01LM', { temperature: 27.34, humidity: 44.72 }, { temperature: 27.34, humidity: 44.72 }],
   [
     'WSDCGQ11LM with all its fields',
     {
@@ -30,35 +25,18 @@ decodes('zigbee2mqtt', [
       temperature: 21.5,
       voltage: 2985,
       timestamp: noonMs,
-      device: 'porch',
     },
-    zigbee('porch'),
   ],
-  [
-    'last_seen as an epoch',
-    { temperature: 1, last_seen: noonMs },
-    { temperature: 1, timestamp: noonMs, device: 'a' },
-    zigbee('a'),
-  ],
-  [
-    'MCCGQ11LM, closed',
-    { contact: true, battery: 100 },
-    { door: false, battery_percentage: 100, device: 'gate' },
-    zigbee('gate'),
-  ],
-  ['MCCGQ11LM, open', { contact: false }, { door: true, device: 'gate' }, zigbee('gate')],
+  ['last_seen as an epoch', { temperature: 1, last_seen: noonMs }, { temperature: 1, timestamp: noonMs }],
+  ['MCCGQ11LM, closed', { contact: true, battery: 100 }, { door: false, battery_percentage: 100 }],
+  ['MCCGQ11LM, open', { contact: false }, { door: true }],
   [
     'RTCGQ11LM',
     { occupancy: true, illuminance_lux: 49, update_available: false },
     { occupancy: true, illuminance: 49, device: 'bedroom-motion' },
     zigbee('bedroom/motion'),
   ],
-  [
-    'SJCGQ11LM with a text',
-    { battery: '100.00', water_leak: false },
-    { battery_percentage: 100, leak: false, device: 'sink' },
-    zigbee('sink'),
-  ],
+  ['SJCGQ11LM with a text', { battery: '100.00', water_leak: false }, { battery_percentage: 100, leak: false }],
   [
     'a plug',
     {
@@ -69,39 +47,27 @@ decodes('zigbee2mqtt', [
       energy: 12.5,
       update: { installed_version: 7, state: 'idle' },
     },
-    { relay: true, power: 45.2, current: 0.2, voltage: 231, energy: 12.5, device: 'plug' },
-    zigbee('plug'),
+    { relay: true, power: 45.2, current: 0.2, voltage: 231, energy: 12.5 },
   ],
-  [
-    'a soil sensor',
-    { soil_moisture: 31, temperature_calibration: 0.5 },
-    { soil_moisture: 31, device: 'bed' },
-    zigbee('bed'),
-  ],
-  [
-    'VINDSTYRKA',
-    { pm25: 7, voc_index: 102, temperature: 22 },
-    { pm25: 7, voc_index: 102, temperature: 22, device: 'air' },
-    zigbee('air'),
-  ],
+  ['a soil sensor', { soil_moisture: 31, temperature_calibration: 0.5 }, { soil_moisture: 31 }],
+  ['VINDSTYRKA', { pm25: 7, voc_index: 102, temperature: 22 }, { pm25: 7, voc_index: 102, temperature: 22 }],
   ['an address as a name', { co2: 612 }, { co2: 612, device: '0x00124b0006227235' }, zigbee('0x00124b0006227235')],
-  ['null is no value', { temperature: null, humidity: 40 }, { humidity: 40, device: 'a' }, zigbee('a')],
-  ['a text in place of a value', { temperature: 'warm' }, { temperature: 'warm', device: 'a' }, zigbee('a')],
+  ['null is no value', { temperature: null, humidity: 40 }, { humidity: 40 }],
+  ['a text in place of a value', { temperature: 'warm' }, { temperature: 'warm' }],
   ['a switch without values', { action: 'single' }, 'no values', zigbee('button')],
   ['the state of the bridge', { state: 'online' }, 'a topic without readings', 'zigbee2mqtt/bridge/state'],
   ['a command', { state: 'ON' }, 'a topic without readings', 'zigbee2mqtt/plug/set'],
   ['availability', { state: 'online' }, 'a topic without readings', 'zigbee2mqtt/plug/availability'],
-  ['no object', 21, 'zigbee2mqtt: must be a JSON object', zigbee('a')],
+  ['no object', 21, 'zigbee2mqtt: must be a JSON object'],
 ])
 
 const sensor = 'tele/shed/SENSOR'
 
-decodes('tasmota', [
+decodes('tasmota', { of: sensor, reading: { device: 'shed' } }, [
   [
     'AM2301, without a zone',
     { Time: '2026-01-01T12:00:00', AM2301: { Temperature: 22.6, Humidity: 32.4, DewPoint: 5.3 }, TempUnit: 'C' },
-    { temperature: 22.6, humidity: 32.4, device: 'shed' },
-    sensor,
+    { temperature: 22.6, humidity: 32.4 },
   ],
   [
     'BME280 with a zone',
@@ -110,22 +76,19 @@ decodes('tasmota', [
       BME280: { Temperature: 20, Humidity: 40, Pressure: 990.1, SeaPressure: 1010 },
       PressureUnit: 'hPa',
     },
-    { temperature: 20, humidity: 40, pressure: 990.1, timestamp: noonMs, device: 'shed' },
-    sensor,
+    { temperature: 20, humidity: 40, pressure: 990.1, timestamp: noonMs },
   ],
-  ['°F', { SI7021: { Temperature: 68 }, TempUnit: 'F' }, { temperature: 20, device: 'shed' }, sensor],
-  ['mmHg', { BMP280: { Pressure: 750 }, PressureUnit: 'mmHg' }, { pressure: 999.917905613, device: 'shed' }, sensor],
+  ['°F', { SI7021: { Temperature: 68 }, TempUnit: 'F' }, { temperature: 20 }],
+  ['mmHg', { BMP280: { Pressure: 750 }, PressureUnit: 'mmHg' }, { pressure: 999.917905613 }],
   [
     'two DS18B20',
     { 'DS18B20-1': { Id: '01131B', Temperature: 20 }, 'DS18B20-2': { Id: '01132B', Temperature: 30 }, TempUnit: 'C' },
-    { temperature_1: 20, temperature_2: 30, device: 'shed' },
-    sensor,
+    { temperature_1: 20, temperature_2: 30 },
   ],
   [
     'two sensors of other kinds',
     { SHT3X: { Temperature: 20, Humidity: 50 }, BMP280: { Temperature: 21, Pressure: 1000 } },
-    { temperature: 20, humidity: 50, BMP280_Temperature: 21, pressure: 1000, device: 'shed' },
-    sensor,
+    { temperature: 20, humidity: 50, BMP280_Temperature: 21, pressure: 1000 },
   ],
   [
     'ENERGY',
@@ -140,25 +103,19 @@ decodes('tasmota', [
         Factor: 0.98,
       },
     },
-    { energy: 12.3, power: 100, voltage: 230, current: 0.43, power_factor: 0.98, device: 'shed' },
-    sensor,
+    { energy: 12.3, power: 100, voltage: 230, current: 0.43, power_factor: 0.98 },
   ],
-  [
-    'SCD30',
-    { SCD30: { CarbonDioxide: 612, eCO2: 600, Temperature: 20 } },
-    { co2: 612, eco2: 600, temperature: 20, device: 'shed' },
-    sensor,
-  ],
-  ['PMS5003', { PMS5003: { PM1: 3, 'PM2.5': 7, PM10: 9 } }, { pm1: 3, pm25: 7, pm10: 9, device: 'shed' }, sensor],
-  ['SR04', { SR04: { Distance: 120 } }, { distance: 1.2, device: 'shed' }, sensor],
-  ['ANALOG', { ANALOG: { A0: 512 } }, { ANALOG_A0: 512, device: 'shed' }, sensor],
+  ['SCD30', { SCD30: { CarbonDioxide: 612, eCO2: 600, Temperature: 20 } }, { co2: 612, eco2: 600, temperature: 20 }],
+  ['PMS5003', { PMS5003: { PM1: 3, 'PM2.5': 7, PM10: 9 } }, { pm1: 3, pm25: 7, pm10: 9 }],
+  ['SR04', { SR04: { Distance: 120 } }, { distance: 1.2 }],
+  ['ANALOG', { ANALOG: { A0: 512 } }, { ANALOG_A0: 512 }],
   [
     'STATE',
     { Uptime: '0T00:10:12', UptimeSec: 612, Vcc: 3.4, Heap: 25, POWER: 'ON', Wifi: { AP: 1, RSSI: 66, Signal: -67 } },
-    { uptime: 612, Vcc: 3.4, relay: true, rssi: -67, device: 'shed' },
+    { uptime: 612, Vcc: 3.4, relay: true, rssi: -67 },
     'tele/shed/STATE',
   ],
-  ['two relays', { POWER1: 'ON', POWER2: 'OFF' }, { relay_1: true, relay_2: false, device: 'shed' }, 'tele/shed/STATE'],
+  ['two relays', { POWER1: 'ON', POWER2: 'OFF' }, { relay_1: true, relay_2: false }, 'tele/shed/STATE'],
   [
     'a topic with the prefix behind it',
     { BH1750: { Illuminance: 90 } },
@@ -171,7 +128,7 @@ decodes('tasmota', [
 const plus = 'shellyplusht-b8d61a8b17cc'
 const rpc = `${plus}/events/rpc`
 
-decodes('shelly', [
+decodes('shelly', {}, [
   [
     'Gen 1, a topic a value',
     21.5,
@@ -251,7 +208,7 @@ decodes('shelly', [
   ['the will', 'true', 'a topic without readings', `${plus}/online`],
 ])
 
-decodes('esphome', [
+decodes('esphome', {}, [
   ['a temperature', 21.4, { temperature: 21.4, device: 'porch' }, 'porch/sensor/temperature/state'],
   ['as a text', '21.4', { temperature: 21.4, device: 'porch' }, 'porch/sensor/temperature/state'],
   ["a name of one's own", 3.2, { soil_probe: 3.2, device: 'bed' }, 'bed/sensor/soil_probe/state'],
@@ -264,7 +221,7 @@ decodes('esphome', [
   ['the will', 'online', 'a topic without readings', 'porch/status'],
 ])
 
-decodes('homeassistant', [
+decodes('homeassistant', {}, [
   ['a temperature', 21.4, { temperature: 21.4, device: 'porch' }, 'homeassistant/sensor/porch_temperature/state'],
   ['as a text', '48', { humidity: 48, device: 'porch' }, 'homeassistant/sensor/porch_humidity/state'],
   ['an alias', 612, { co2: 612, device: 'hall' }, 'homeassistant/sensor/hall_carbon_dioxide/state'],

@@ -4,7 +4,7 @@ import { decodes, type Example, noon, noonMs } from './decoded.ts'
 
 const bluetooth = (mac: string) => `home/OpenMQTTGateway/BTtoMQTT/${mac}`
 
-decodes('theengs', [
+decodes('theengs', {}, [
   [
     'LYWSD03MMC',
     {
@@ -56,7 +56,7 @@ decodes('theengs', [
 
 const event = 'rtl_433/garden/events'
 
-decodes('rtl_433', [
+decodes('rtl_433', { of: event }, [
   [
     'Acurite-Tower',
     {
@@ -70,31 +70,18 @@ decodes('rtl_433', [
       mic: 'CHECKSUM',
     },
     { battery_percentage: 100, temperature: 5.2, humidity: 81, device: 'Acurite-Tower-A-1234' },
-    event,
   ],
   [
     'without a channel',
     { model: 'LaCrosse-TX141', id: 7, temperature_C: 1 },
     { temperature: 1, device: 'LaCrosse-TX141-7' },
-    event,
   ],
-  [
-    '°F',
-    { model: 'Oregon-THGR122N', id: 1, temperature_F: 68 },
-    { temperature: 20, device: 'Oregon-THGR122N-1' },
-    event,
-  ],
-  [
-    'with a zone',
-    { time: noon, model: 'a', temperature_C: 1 },
-    { temperature: 1, timestamp: noonMs, device: 'a' },
-    event,
-  ],
+  ['°F', { model: 'Oregon-THGR122N', id: 1, temperature_F: 68 }, { temperature: 20, device: 'Oregon-THGR122N-1' }],
+  ['with a zone', { time: noon, model: 'a', temperature_C: 1 }, { temperature: 1, timestamp: noonMs, device: 'a' }],
   [
     'an epoch',
     { time: '1767268800', model: 'a', temperature_C: 1 },
     { temperature: 1, timestamp: noonMs, device: 'a' },
-    event,
   ],
   [
     'Fineoffset-WH24',
@@ -117,27 +104,19 @@ decodes('rtl_433', [
       uvi: 1,
       device: 'Fineoffset-WH24-9',
     },
-    event,
   ],
-  ['km/h', { model: 'b', wind_avg_km_h: 36, wind_max_km_h: 72 }, { wind_speed: 10, wind_gust: 20, device: 'b' }, event],
-  [
-    'inches',
-    { model: 'b', rain_in: 1, rain_rate_in_h: 0.5 },
-    { rain_total: 25.4, rain_intensity: 12.7, device: 'b' },
-    event,
-  ],
-  ['kPa', { model: 'tyre', id: 'ff', pressure_kPa: 100 }, { pressure: 1000, device: 'tyre-ff' }, event],
+  ['km/h', { model: 'b', wind_avg_km_h: 36, wind_max_km_h: 72 }, { wind_speed: 10, wind_gust: 20, device: 'b' }],
+  ['inches', { model: 'b', rain_in: 1, rain_rate_in_h: 0.5 }, { rain_total: 25.4, rain_intensity: 12.7, device: 'b' }],
+  ['kPa', { model: 'tyre', id: 'ff', pressure_kPa: 100 }, { pressure: 1000, device: 'tyre-ff' }],
   [
     'mV',
     { model: 'soil', id: 2, moisture: 40, battery_mV: 1500 },
     { soil_moisture: 40, battery_voltage: 1.5, device: 'soil-2' },
-    event,
   ],
   [
     'the radio',
     { model: 'c', id: 1, temperature_C: 3, freq: 433.9, noise: -20, rssi: -1.5 },
     { temperature: 3, rssi: -1.5, device: 'c-1' },
-    event,
   ],
   [
     'of OpenMQTTGateway',
@@ -145,7 +124,7 @@ decodes('rtl_433', [
     { humidity: 50, device: 'd-1' },
     'home/OMG/RTL_433toMQTT/d/1',
   ],
-  ['no sensor', { enabled: true }, 'no /model', event],
+  ['no sensor', { enabled: true }, 'no /model'],
 ])
 
 const stack = (decoded_payload: object | undefined, more: object = {}) => ({
@@ -163,23 +142,19 @@ const stack = (decoded_payload: object | undefined, more: object = {}) => ({
   },
 })
 const signal = { timestamp: noonMs, rssi: -97, snr: 6.5, device: 'soil-01' }
-const uplink = (name: string, payload: object, reading: object): Example => [
+const uplink = (name: string, payload: object, reading = payload): Example => [
   name,
   stack(payload),
   { ...reading, ...signal },
 ]
 
-decodes('the-things-stack', [
-  uplink('LHT65', { TempC_SHT: 21.5, Hum_SHT: 40, BatV: 3.05 }, { TempC_SHT: 21.5, Hum_SHT: 40, BatV: 3.05 }),
-  uplink(
-    'ERS',
-    { temperature: 21, humidity: 40, light: 200, motion: 3, co2: 700, vdd: 3600 },
-    { temperature: 21, humidity: 40, light: 200, motion: 3, co2: 700, vdd: 3600 },
-  ),
-  uplink('Milesight AM107', { battery: 92, temperature: 23.1, tvoc: 12 }, { battery: 92, temperature: 23.1, tvoc: 12 }),
-  uplink('Cayenne LPP', { temperature_1: 21, analog_in_2: 3.3 }, { temperature_1: 21, analog_in_2: 3.3 }),
+decodes('the-things-stack', {}, [
+  uplink('LHT65', { TempC_SHT: 21.5, Hum_SHT: 40, BatV: 3.05 }),
+  uplink('ERS', { temperature: 21, humidity: 40, light: 200, motion: 3, co2: 700, vdd: 3600 }),
+  uplink('Milesight AM107', { battery: 92, temperature: 23.1, tvoc: 12 }),
+  uplink('Cayenne LPP', { temperature_1: 21, analog_in_2: 3.3 }),
   uplink('a group of values', { air: { temperature: 3, pressure: 1001 } }, { air_temperature: 3, air_pressure: 1001 }),
-  uplink('switches', { contact: true, tamper: false }, { contact: true, tamper: false }),
+  uplink('switches', { contact: true, tamper: false }),
   uplink('texts are dropped', { status: 'ok', temperature: 1 }, { temperature: 1 }),
   uplink('a time is no value', { temperature: 1, timestamp: 12 }, { temperature: 1 }),
   [
@@ -214,22 +189,18 @@ const chirp = (object: object | undefined, more: object = {}) => ({
   ...more,
 })
 const received = { timestamp: noonMs + 123.456, rssi: -48, snr: 9, device: 'soil 1' }
-const codec = (name: string, object: object, reading: object): Example => [
+const codec = (name: string, object: object, reading = object): Example => [
   name,
   chirp(object),
   { ...reading, ...received },
 ]
 
-decodes('chirpstack', [
-  codec('a codec', { temperature: 22.5, humidity: 40 }, { temperature: 22.5, humidity: 40 }),
-  codec(
-    'Milesight EM300',
-    { battery: 90, temperature: 4.1, humidity: 77.5 },
-    { battery: 90, temperature: 4.1, humidity: 77.5 },
-  ),
-  codec('Dragino LSE01', { Bat: 3.2, water_SOIL: 31.2, temp_SOIL: 12 }, { Bat: 3.2, water_SOIL: 31.2, temp_SOIL: 12 }),
+decodes('chirpstack', {}, [
+  codec('a codec', { temperature: 22.5, humidity: 40 }),
+  codec('Milesight EM300', { battery: 90, temperature: 4.1, humidity: 77.5 }),
+  codec('Dragino LSE01', { Bat: 3.2, water_SOIL: 31.2, temp_SOIL: 12 }),
   codec('Cayenne LPP', { temperatureSensor: { 1: 22.5 } }, { temperatureSensor_1: 22.5 }),
-  codec('a leak', { water_leak: true }, { water_leak: true }),
+  codec('a leak', { water_leak: true }),
   codec('ON and OFF', { valve: 'ON', pump: 'OFF' }, { valve: true, pump: false }),
   ['without a name', chirp({ co2: 1 }, { deviceInfo: { devEui: '01' } }), { co2: 1, ...received, device: '01' }],
   [
