@@ -5,7 +5,7 @@ import type { ReadPartition } from '../../ingest/kafka/consume/reader.ts'
 import { device, records } from '../support/journal-parts.ts'
 import { topicGroup } from './topic-content.ts'
 
-export interface TopicRow {
+interface TopicRow {
   readonly id: number
   readonly series: number
   readonly timeUs: number

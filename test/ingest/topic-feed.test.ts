@@ -1,16 +1,13 @@
 /** A feed of a topic: delivered and skipped records, and errors while it cannot read. */
 
-import fc from 'fast-check'
 import { type Test, test } from 'tap'
 import { openTopicFeed, type TopicFeedOptions } from '../../ingest/kafka/consume/feed.ts'
 import { letterId } from '../../ingest/kafka/produce/group.ts'
 import type { PublishedState } from '../../ingest/kafka/state/forward-status.ts'
-import { TopicWatermark, UnappliedSeries } from '../../ingest/kafka/state/visibility.ts'
+import { TopicVisibility, TopicWatermark, UnappliedSeries } from '../../ingest/kafka/state/visibility.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
-import { runs } from '../support/runs.ts'
 import { damaged, FakePartition, groupOf } from './fake-partition.ts'
-import { ForwardedTopic, type Lane, seriesNumbers } from './forwarded-topic.ts'
 
 const atStart: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }
 
@@ -215,65 +212,68 @@ test('a backlog of any length keeps the series that have rows in it', async t =>
   t.ok(series.revision(25) > before)
 })
 
-type Step = (topic: ForwardedTopic) => void | Promise<void>
+/** What a process knows of rows that another one forwards, by the groups that it takes: one row each, of this series and time. */
+function createVisibility(from = 0) {
+  const visible = new TopicVisibility(from)
+  const take = (offset: number, series: number, timeUs = 100 + 10 * offset) => {
+    const group = groupOf([{ id: offset, series, timeUs }])
+    visible.take(offset, new DataView(group.buffer, group.byteOffset, group.length))
+  }
+  const publish = (state: Partial<PublishedState>) => visible.published({ ...atStart, ...state })
+  /** Whether the revision rises by this work. */
+  const raises = (series: number, work: () => void) => {
+    const before = visible.revision(series)
+    work()
+    return visible.revision(series) > before
+  }
+  return { visible, take, publish, raises }
+}
 
-function stepOf<Value>(values: fc.Arbitrary<Value>, act: (topic: ForwardedTopic, value: Value) => ReturnType<Step>) {
-  return values.map(
-    (value): Step =>
-      topic =>
-        act(topic, value),
+test('the revision of a series rises when its rows show, however late they are read', async t => {
+  const { take, publish, raises } = createVisibility()
+  for (const [offset, series] of [1, 2, 1].entries()) take(offset, series)
+  t.notOk(
+    raises(2, () => publish({ applied: 1 })),
+    'its row is behind',
   )
-}
-
-const row = fc.record({ series: fc.constantFrom(...seriesNumbers), timeUs: fc.nat(1000), isLate: fc.boolean() })
-const group = fc.array(row, { minLength: 1, maxLength: 4 })
-const share = fc.double({ min: 0, max: 1, noNaN: true })
-const often: fc.Arbitrary<Step>[] = [
-  stepOf(fc.tuple(group, fc.nat(9)), (topic, [rows, chance]) => topic.append(rows, chance === 0)),
-  stepOf(fc.constantFrom<Lane>('live', 'backfill'), (topic, lane) => topic.send(lane)),
-  stepOf(fc.tuple(fc.nat(5), fc.boolean()), (topic, [count, isCommitted]) => topic.apply(count, isCommitted)),
-  stepOf(fc.nat(4), (topic, count) => topic.read(count)),
-  stepOf(fc.constantFrom('publish', 'deliver', 'both'), (topic, what) => {
-    if (what !== 'deliver') topic.publish()
-    if (what !== 'publish') topic.deliver()
-  }),
-  stepOf(fc.nat(4), (topic, count) => topic.refreshView(count)),
-]
-const trouble = fc.constantFrom('takeOver' as const, 'restartFeed' as const, 'failFetch' as const)
-const seldom: fc.Arbitrary<Step> = fc.oneof(
-  stepOf(trouble, (topic, what) => topic[what]()),
-  stepOf(share, (topic, kept) => topic.lose(kept)),
-  stepOf(share, (topic, kept) => topic.retain(kept)),
-)
-const steps = fc.array(
-  fc.oneof(...often.map(arbitrary => ({ arbitrary, weight: 6 })), { arbitrary: seldom, weight: 3 }),
-  { maxLength: 150, size: 'max' },
-)
-
-async function holds(check: (topic: ForwardedTopic, acts: readonly Step[]) => Promise<void>): Promise<void> {
-  const property = fc.asyncProperty(steps, async acts => {
-    const topic = new ForwardedTopic()
-    try {
-      await check(topic, acts)
-    } finally {
-      await topic.close()
-    }
-  })
-  await fc.assert(property, runs(20, 200))
-}
-
-test('rows are delivered once in order, with revisions raised when they show', async () => {
-  await holds(async (topic, acts) => {
-    for (const act of acts) {
-      await act(topic)
-      topic.assert()
-    }
-  })
+  t.ok(raises(2, () => publish({ applied: 2 })))
+  t.ok(
+    raises(1, () => publish({ applied: 5 })),
+    'its second row',
+  )
+  t.ok(
+    raises(3, () => take(3, 3)),
+    'read after it was applied',
+  )
+  t.notOk(raises(3, () => take(5, 3)))
 })
 
-test('when everything has settled the view is known to have all rows', async () => {
-  await holds(async (topic, acts) => {
-    for (const act of acts) await act(topic)
-    await topic.settle()
-  })
+test('rows that are sent again raise every series, and those of lost ones are reported', async t => {
+  const { visible, publish, raises } = createVisibility()
+  let losses = 0
+  visible.onLost(() => losses++)
+  publish({})
+  for (const [state, expected] of [
+    [{ losses: 1 }, 1],
+    [{ tenure: 2, losses: 0 }, 1],
+    [{ tenure: 3, losses: 2 }, 2],
+  ] as const) {
+    t.ok(raises(99, () => publish(state)))
+    t.equal(losses, expected, JSON.stringify(state))
+  }
+})
+
+test('the oldest row after a transaction covers groups that are sent again or were not read', async t => {
+  const { visible, take, publish } = createVisibility()
+  for (let offset = 0; offset < 7; offset++) take(offset, 1)
+  publish({ committed: 2, sequenced: { txn: 5, offset: 4 } })
+  t.equal(visible.oldestSince(5), 140)
+  publish({ tenure: 2, committed: 6 })
+  t.equal(visible.oldestSince(5), 120, 'from the offset that was committed before')
+  const unknown = Number.NEGATIVE_INFINITY
+  t.equal(createVisibility(5).visible.oldestSince(0), unknown)
+  const gap = createVisibility()
+  gap.take(0, 1)
+  gap.visible.missedBefore(3)
+  t.equal(gap.visible.oldestSince(0), unknown)
 })
