@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { Command } from 'commander'
+import fc from 'fast-check'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { contentFileGroup } from '../../../api/admin/content-files.ts'
@@ -18,6 +19,7 @@ import { contentFileLines, type GeneratedFile, generateContentFiles } from '../.
 import { moduleDigest } from '../../../query/content/fold-case.ts'
 import { serveEverybody } from '../../support/admin-scope.ts'
 import { nowhere, startDatabases, temporaryFolder } from '../../support/databases.ts'
+import { runs } from '../../support/runs.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const app = fastify()
@@ -394,4 +396,48 @@ t.test('the routes take NDJSON alone, up to a bound', async t => {
   t.match(await post('/import', '{}', { 'content-encoding': 'gzip' }), { status: 415 })
   t.match(await post('/import', '\n\n'), { status: 200, body: { accepted: 0, rejected: 0 } })
   t.match(await post('/remove', 'x'.repeat(9 * 1024 * 1024)), { status: 413 })
+})
+
+/** Some texts have single surrogates or NUL. */
+const anyText = fc.string({
+  unit: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('\0', '\ud800', '"', '\\', '\u2028', '\r', '\n')),
+})
+const timeOf = (date: Date) => (Number.isNaN(date.getTime()) ? 'never' : date.toISOString())
+const anyFields = fc.record({
+  key: fc.oneof(anyText, fc.constantFrom('a', 'b', 'c')),
+  title: fc.option(anyText),
+  summary: anyText,
+  content: fc.option(anyText),
+  content_feature_type: fc.array(anyText, { maxLength: 3 }),
+  flashcards: fc.array(fc.record({ question: anyText, answer: anyText }), { maxLength: 2 }),
+  id: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+  year: fc.option(fc.oneof(fc.integer(), fc.double())),
+  created_on: fc.option(fc.date({ noInvalidDate: false }).map(timeOf), { nil: undefined }),
+  edx_module_id: fc.option(anyText),
+  published: fc.boolean(),
+})
+const anyLine = fc.oneof(
+  { weight: 3, arbitrary: anyFields.map(fields => JSON.stringify(minimal('', fields))) },
+  { weight: 1, arbitrary: fc.oneof(fc.json(), anyText) },
+)
+
+t.test('lines of any content are returned as they were imported', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyLine, { maxLength: 12 }), async lines => {
+      await empty()
+      const text = lines.map(line => line.replaceAll('\n', ' ')).join('\n')
+      const answer = await importLines(text)
+      const first = (await run(['export'])).stdout
+      const again = await importLines(first)
+      await empty()
+      const other = await importLines(first)
+      const second = (await run(['export'])).stdout
+      const kept = first === '' ? 0 : first.split('\n').length - 1
+      if (answer.added !== kept) throw new Error(`${answer.added} were added and ${kept} are there`)
+      if (again.changed + again.added + again.rejected !== 0)
+        throw new Error(`a second import: ${JSON.stringify(again)}`)
+      if (other.added !== kept || second !== first) throw new Error(`not the same:\n${first}\n${second}`)
+    }),
+    runs(12, 60),
+  )
 })
