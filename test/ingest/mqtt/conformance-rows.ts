@@ -52,7 +52,7 @@ export function packetsOf(level: 4 | 5) {
   return {
     section,
     ofClient,
-    client: (...payload: Part[]) => ofClient({ payload }),
+    client: (...payload: Buffer[]) => ofClient({ payload }),
     connected: (...packets: Buffer[]) => ofClient({}, ...packets),
     withWill: (flags: number, topic: string | Buffer, message: string, willSection = section) =>
       ofClient({
