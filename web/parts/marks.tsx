@@ -43,7 +43,7 @@ type Severity = Alert['severity']
 /** Worst first. */
 export const severities = ['critical', 'warning', 'info'] as const satisfies readonly Severity[]
 
-const severityNames: Readonly<Record<Severity, string>> = {
+export const severityNames: Readonly<Record<Severity, string>> = {
   critical: t('critical'),
   warning: t('warning'),
   info: t('info'),

@@ -15,26 +15,29 @@ import { Moment } from '../../parts/moment.tsx'
 import { Definitions, Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
-import { t, tn } from '../../words/words.ts'
+import { t, tn, tp } from '../../words/words.ts'
 import { readersText } from './status-facts.ts'
 
 const fields: FormField[] = [
-  { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
-  { name: 'name', label: 'Name' },
+  { name: 'email', label: t('E-mail address'), kind: 'email', isRequired: true },
+  { name: 'name', label: t('Name') },
 ]
 
 const roleTexts = [
-  ['Operator', 'Has full control; there is only one. Alone removes stations and makes alert rules about the service.'],
-  ['Administrator', 'Manages all devices, accounts, API keys and stations.'],
-  ['User', 'Has API keys, alerts, and the devices and stations that are theirs.'],
-  ['Viewer', 'A user who may read all devices where reads are private.'],
+  [
+    t('Operator'),
+    t('Has full control; there is only one. Alone removes stations and makes alert rules about the service.'),
+  ],
+  [t('Administrator'), t('Manages all devices, accounts, API keys and stations.')],
+  [t('User'), t('Has API keys, alerts, and the devices and stations that are theirs.')],
+  [t('Viewer'), t('A user who may read all devices where reads are private.')],
 ] as const
 
 export function AccountsSection() {
   const reads = lastValue(useResource<Status>(addressOf('/api/admin/status')))?.reads
   return (
     <Accounts>
-      <Help name="roles">
+      <Help name={t('roles')}>
         {reads === undefined ? null : <p>{readersText(reads)}</p>}
         <Definitions class="ways" entries={roleTexts} />
       </Help>
@@ -45,7 +48,12 @@ export function AccountsSection() {
 function Accounts({ children }: { children: ComponentChildren }) {
   const [added, setAdded] = useState<AddedAccount>()
   const add = async (actions: Actions, values: FormValues) => {
-    const account = await actions.change<AddedAccount>('POST', '/accounts', values, `${values['email']} is added.`)
+    const account = await actions.change<AddedAccount>(
+      'POST',
+      '/accounts',
+      values,
+      t('{name} is added.', { name: String(values['email']) }),
+    )
     setAdded(account)
     return account !== undefined
   }
@@ -63,17 +71,19 @@ function Accounts({ children }: { children: ComponentChildren }) {
         <>
           {added === undefined || added.password_link === null ? null : (
             <SecretOnce
-              title={`A link for ${added.email}`}
-              text="Send it to them. It sets the password of the account, once and within an hour, and is shown only once."
-              parts={[{ name: 'Link', text: added.password_link }]}
+              title={t('A link for {email}', { email: added.email })}
+              text={t(
+                'Send it to them. It sets the password of the account, once and within an hour, and is shown only once.',
+              )}
+              parts={[{ name: t('Link'), text: added.password_link }]}
               onDone={() => setAdded(undefined)}
             />
           )}
           <div class="actions">
             <AddForm
-              title="Add an account"
+              title={t('Add an account')}
               isStrong
-              verb="Add"
+              verb={t('Add')}
               fields={fields}
               isBusy={actions.isBusy}
               onSend={values => add(actions, values)}
@@ -91,14 +101,12 @@ function AccountRow({ account, actions }: { account: AccountDetails; actions: Ac
   const { id, email, name, role, is_active, email_verified, tenant_slug, created_at } = account
   const facts = [
     name ?? undefined,
-    role === 'operator' || tenant_slug !== null ? role : undefined,
-    is_active ? undefined : 'disabled',
-    email_verified === null && tenant_slug === null ? 'address not confirmed' : undefined,
-    tenant_slug === null ? undefined : `of ${tenant_slug}`,
-    `id ${id}`,
-    <>
-      since <Moment at={created_at} />
-    </>,
+    role === 'operator' || tenant_slug !== null ? roleNames[role] : undefined,
+    is_active ? undefined : t('disabled'),
+    email_verified === null && tenant_slug === null ? t('address not confirmed') : undefined,
+    tenant_slug === null ? undefined : t('of {tenant}', { tenant: tenant_slug }),
+    t('id {id}', { id }),
+    tp('since {moment}', { moment: <Moment at={created_at} /> }),
   ]
   const change = (body: object, done: string) => void actions.change('PATCH', `/accounts/${id}`, body, done)
   const isOrdinary = tenant_slug === null
@@ -107,8 +115,8 @@ function AccountRow({ account, actions }: { account: AccountDetails; actions: Ac
       {isOrdinary && email_verified === null ? (
         <RowButton
           name={email}
-          text="Confirm the address"
-          onClick={() => change({ email_verified: true }, `The address ${email} is confirmed.`)}
+          text={t('Confirm the address')}
+          onClick={() => change({ email_verified: true }, t('The address {email} is confirmed.', { email }))}
         />
       ) : null}
       {isOrdinary && role !== 'operator' ? <RoleSelect account={account} change={change} /> : null}
@@ -123,13 +131,15 @@ interface ChangeProps {
 }
 
 const roleTitles = {
-  administrator: 'Administrators manage all devices, accounts, API keys and stations.',
-  user: 'Users manage only their own devices. Their API keys lose the permission to administer the service for good.',
+  administrator: t('Administrators manage all devices, accounts, API keys and stations.'),
+  user: t(
+    'Users manage only their own devices. Their API keys lose the permission to administer the service for good.',
+  ),
 }
 
 function roleSentence(email: string, role: string): string {
-  if (role === 'administrator') return `${email} is now an administrator.`
-  return role === 'viewer' ? `${email} is now a viewer.` : `${email} is now a user.`
+  if (role === 'administrator') return t('{email} is now an administrator.', { email })
+  return role === 'viewer' ? t('{email} is now a viewer.', { email }) : t('{email} is now a user.', { email })
 }
 
 /** A change between user and viewer is immediate. A change from or to administrator needs a confirmation. */
@@ -141,7 +151,7 @@ function RoleSelect({ account: { email, role, viewer }, change }: ChangeProps) {
   return (
     <>
       <select
-        aria-label={`Role of ${email}`}
+        aria-label={t('Role of {email}', { email })}
         value={asked ?? current}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
       >
@@ -153,10 +163,10 @@ function RoleSelect({ account: { email, role, viewer }, change }: ChangeProps) {
       </select>
       {asked === undefined ? null : (
         <ConfirmDialog
-          title={`Change the role of ${email} to ${asked}?`}
+          title={t('Change the role of {email} to {role}?', { email, role: roleNames[asked] ?? asked })}
           text={roleTitles[asked === 'administrator' ? asked : 'user']}
           name={email}
-          verb="Change role"
+          verb={t('Change role')}
           onConfirm={() => set(asked)}
           onClose={() => setAsked(undefined)}
         />
@@ -167,34 +177,49 @@ function RoleSelect({ account: { email, role, viewer }, change }: ChangeProps) {
 
 function SwitchButton({ account: { email, is_active }, change }: ChangeProps) {
   if (!is_active) {
-    return <RowButton name={email} text="Enable" onClick={() => change({ is_active: true }, `${email} is enabled.`)} />
+    return (
+      <RowButton
+        name={email}
+        text={t('Enable')}
+        onClick={() => change({ is_active: true }, t('{name} is enabled.', { name: email }))}
+      />
+    )
   }
   return (
     <ConfirmedButton
-      title={`Disable ${email}?`}
-      text="Their sessions, API keys and mailed links end at once. They stay ended when the account is enabled again."
+      title={t('Disable {email}?', { email })}
+      text={t(
+        'Their sessions, API keys and mailed links end at once. They stay ended when the account is enabled again.',
+      )}
       name={email}
-      verb="Disable"
-      onConfirm={() => change({ is_active: false }, `${email} is disabled.`)}
+      verb={t('Disable')}
+      onConfirm={() => change({ is_active: false }, t('{name} is disabled.', { name: email }))}
     />
   )
 }
 
 /** A viewer is a user with one more permission, and so one of the choices. */
 const roleChoices = [
-  { value: 'user', text: 'User' },
-  { value: 'viewer', text: 'Viewer' },
-  { value: 'administrator', text: 'Administrator' },
+  { value: 'user', text: t('User') },
+  { value: 'viewer', text: t('Viewer') },
+  { value: 'administrator', text: t('Administrator') },
 ] as const
+
+const roleNames: Record<string, string> = {
+  operator: t('operator'),
+  administrator: t('administrator'),
+  user: t('user'),
+  viewer: t('viewer'),
+}
 
 function roleFields(role: string) {
   return role === 'administrator' ? { role } : { role: 'user', viewer: role === 'viewer' }
 }
 
 const inviteFields: FormField[] = [
-  { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
-  { name: 'role', label: 'Role', kind: 'choice', choices: roleChoices },
-  { name: 'mail', label: 'Send a mail with a link', kind: 'check', value: true },
+  { name: 'email', label: t('E-mail address'), kind: 'email', isRequired: true },
+  { name: 'role', label: t('Role'), kind: 'choice', choices: roleChoices },
+  { name: 'mail', label: t('Send a mail with a link'), kind: 'check', value: true },
 ]
 
 /** Shows the link of the last invitation once. */
@@ -202,7 +227,12 @@ function InviteForm({ actions, isStrong = false }: { actions: Actions; isStrong?
   const [invited, setInvited] = useState<IssuedInvitation>()
   const send = async ({ role, ...values }: FormValues) => {
     const body = { ...values, ...roleFields(String(role)) }
-    const made = await actions.change<IssuedInvitation>('POST', '/invitations', body, `${values['email']} is invited.`)
+    const made = await actions.change<IssuedInvitation>(
+      'POST',
+      '/invitations',
+      body,
+      t('{email} is invited.', { email: String(values['email']) }),
+    )
     setInvited(made)
     return made !== undefined
   }
@@ -210,15 +240,15 @@ function InviteForm({ actions, isStrong = false }: { actions: Actions; isStrong?
     <>
       {invited === undefined ? null : (
         <SecretOnce
-          title={`A link for ${invited.email}`}
-          text="Send it to them. It creates the account, once and within 7 days, and is shown only once."
-          parts={[{ name: 'Link', text: invited.link }]}
+          title={t('A link for {email}', { email: invited.email })}
+          text={t('Send it to them. It creates the account, once and within 7 days, and is shown only once.')}
+          parts={[{ name: t('Link'), text: invited.link }]}
           onDone={() => setInvited(undefined)}
         />
       )}
       <AddForm
-        title="Invite a person"
-        verb="Invite"
+        title={t('Invite a person')}
+        verb={t('Invite')}
         fields={inviteFields}
         {...{ isBusy: actions.isBusy, isStrong }}
         onSend={send}
@@ -245,18 +275,21 @@ export function InvitationsSection() {
 function InvitationRow({ invitation, actions }: { invitation: Invitation; actions: Actions }) {
   const { id, email, role, viewer, invited_by, expires_at } = invitation
   const facts = [
-    role,
-    viewer ? 'viewer' : undefined,
-    `by ${invited_by}`,
-    <>
-      until <Moment at={expires_at} />
-    </>,
+    roleNames[role],
+    viewer ? t('viewer') : undefined,
+    t('by {name}', { name: invited_by }),
+    tp('until {moment}', { moment: <Moment at={expires_at} /> }),
   ]
   const revoke = () =>
-    void actions.change('DELETE', `/invitations/${id}`, undefined, `The invitation of ${email} is revoked.`)
+    void actions.change(
+      'DELETE',
+      `/invitations/${id}`,
+      undefined,
+      t('The invitation of {email} is revoked.', { email }),
+    )
   return (
     <Record name={email} facts={facts}>
-      <RowButton name={email} text="Revoke" onClick={revoke} />
+      <RowButton name={email} text={t('Revoke')} onClick={revoke} />
     </Record>
   )
 }

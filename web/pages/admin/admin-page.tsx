@@ -19,29 +19,29 @@ import { StationsSection } from './stations-section.tsx'
 import { StatusSection } from './status-section.tsx'
 
 const sections: readonly Section[] = [
-  { path: '', name: 'Devices', Shown: DevicesSection },
-  { path: 'unknown-devices', name: 'Unknown devices', Shown: UnknownDevicesSection },
-  { path: 'decoders', name: 'Decoders', Shown: DecodersSection },
-  { path: 'status', name: 'Status', Shown: StatusSection },
-  { path: 'metrics', name: 'Metrics', Shown: MetricsSection },
-  { path: 'accounts', name: 'Accounts', Shown: AccountsSection },
-  { path: 'invitations', name: 'Invitations', Shown: InvitationsSection },
-  { path: 'keys', name: 'API keys', Shown: KeysSection },
-  { path: 'stations', name: 'Stations', Shown: StationsSection },
-  { path: 'tenants', name: 'Tenants', Shown: TenantsSection },
-  { path: 'rejections', name: 'Rejections', Shown: RejectionsSection },
-  { path: 'dead-letters', name: 'Dead letters', Shown: DeadLettersSection },
-  { path: 'audit', name: 'Audit', Shown: AuditSection },
+  { path: '', name: t('Devices'), Shown: DevicesSection },
+  { path: 'unknown-devices', name: t('Unknown devices'), Shown: UnknownDevicesSection },
+  { path: 'decoders', name: t('Decoders'), Shown: DecodersSection },
+  { path: 'status', name: t('Status'), Shown: StatusSection },
+  { path: 'metrics', name: t('Metrics'), Shown: MetricsSection },
+  { path: 'accounts', name: t('Accounts'), Shown: AccountsSection },
+  { path: 'invitations', name: t('Invitations'), Shown: InvitationsSection },
+  { path: 'keys', name: t('API keys'), Shown: KeysSection },
+  { path: 'stations', name: t('Stations'), Shown: StationsSection },
+  { path: 'tenants', name: t('Tenants'), Shown: TenantsSection },
+  { path: 'rejections', name: t('Rejections'), Shown: RejectionsSection },
+  { path: 'dead-letters', name: t('Dead letters'), Shown: DeadLettersSection },
+  { path: 'audit', name: t('Audit'), Shown: AuditSection },
 ]
 
 export function AdminPage({ rest }: { rest: string }) {
   const section = sections.find(({ path }) => path === rest)
-  useTitle(section === undefined ? 'Admin' : `${section.name} – Admin`)
+  useTitle(section === undefined ? t('Admin') : t('{name} – Admin', { name: section.name }))
   return (
     <div class="managed">
       <SectionNav page="/admin" sections={sections} current={section} />
-      <h1>{section?.name ?? 'Not found'}</h1>
-      {section === undefined ? <p>There is no such section.</p> : <section.Shown key={section.path} />}
+      <h1>{section?.name ?? t('Not found')}</h1>
+      {section === undefined ? <p>{t('There is no such section.')}</p> : <section.Shown key={section.path} />}
     </div>
   )
 }
@@ -75,7 +75,7 @@ function AuditRow({ entry, names }: { entry: AuditPage['entries'][number]; names
     <details>
       <summary class="deed">{line}</summary>
       <table class="changed">
-        <caption class="unseen">Subject</caption>
+        <caption class="unseen">{t('Subject')}</caption>
         <tbody>
           {facts.map(({ name, text }) => (
             <tr key={name}>

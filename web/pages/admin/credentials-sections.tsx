@@ -11,7 +11,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
-import { t, tn } from '../../words/words.ts'
+import { t, tn, tp } from '../../words/words.ts'
 
 export function KeysSection() {
   return (
@@ -25,36 +25,40 @@ export function KeysSection() {
     >
       {() => (
         <a class="button" href={addressOf('/account')}>
-          Add a key of your own
+          {t('Add a key of your own')}
         </a>
       )}
     </ListSection>
   )
 }
 
+const stateNames: Record<AdminKeyPage['keys'][number]['state'], string> = {
+  active: t('active'),
+  expired: t('expired'),
+  revoked: t('revoked'),
+}
+
 function KeyRow({ apiKey, actions }: { apiKey: AdminKeyPage['keys'][number]; actions: Actions }) {
   const { id, email, name, prefix, scopes, tags, state, last_used_at } = apiKey
-  const limit = tags.length === 0 ? undefined : `devices with ${tags.join(', ')}`
+  const limit = tags.length === 0 ? undefined : t('devices with {list}', { list: tags.join(', ') })
   const facts = [
-    `key ${id}`,
+    t('key {id}', { id }),
     email,
     prefix,
     scopes.join(', '),
     limit,
-    state,
-    <>
-      last used <Moment at={last_used_at} />
-    </>,
+    stateNames[state],
+    tp('last used {moment}', { moment: <Moment at={last_used_at} /> }),
   ]
   return (
     <Record name={name} facts={facts}>
       {state === 'active' ? (
         <ConfirmedButton
-          title={`Revoke ${name}?`}
-          text="Programs that use this key are refused from now on."
+          title={t('Revoke {name}?', { name })}
+          text={t('Programs that use this key are refused from now on.')}
           name={name}
-          verb="Revoke"
-          onConfirm={() => void actions.change('DELETE', `/keys/${id}`, undefined, `${name} is revoked.`)}
+          verb={t('Revoke')}
+          onConfirm={() => void actions.change('DELETE', `/keys/${id}`, undefined, t('{name} is revoked.', { name }))}
         />
       ) : null}
     </Record>
@@ -62,8 +66,8 @@ function KeyRow({ apiKey, actions }: { apiKey: AdminKeyPage['keys'][number]; act
 }
 
 const fields: FormField[] = [
-  { name: 'slug', label: 'Short name', hint: 'Lower-case letters, digits and hyphens', isRequired: true },
-  { name: 'name', label: 'Name', isRequired: true },
+  { name: 'slug', label: t('Short name'), hint: t('Lower-case letters, digits and hyphens'), isRequired: true },
+  { name: 'name', label: t('Name'), isRequired: true },
 ]
 
 export function TenantsSection() {
@@ -81,20 +85,25 @@ export function TenantsSection() {
         <>
           {issued === undefined ? null : (
             <SecretOnce
-              title={`Secret of ${issued.slug}`}
-              text="Copy it now. The server of the partner signs its tokens with it. It is shown only once."
-              parts={[{ name: 'Secret', text: issued.secret }]}
+              title={t('Secret of {name}', { name: issued.slug })}
+              text={t('Copy it now. The server of the partner signs its tokens with it. It is shown only once.')}
+              parts={[{ name: t('Secret'), text: issued.secret }]}
               onDone={() => setIssued(undefined)}
             />
           )}
           <AddForm
-            title="Add a tenant"
+            title={t('Add a tenant')}
             isStrong
-            verb="Add"
+            verb={t('Add')}
             fields={fields}
             isBusy={isBusy}
             onSend={async values => {
-              const tenant = await change<IssuedSecret>('POST', '/tenants', values, `${values['slug']} is added.`)
+              const tenant = await change<IssuedSecret>(
+                'POST',
+                '/tenants',
+                values,
+                t('{name} is added.', { name: String(values['slug']) }),
+              )
               setIssued(tenant)
               return tenant !== undefined
             }}
@@ -114,23 +123,22 @@ interface TenantRowProps {
 function TenantRow({ tenant, actions, onIssued }: TenantRowProps) {
   const { slug, name, is_active, old_secret_until } = tenant
   const path = `/tenants/${slug}`
-  const rotate = () => actions.change<IssuedSecret>('POST', `${path}/rotate`, undefined, `${slug} has a new secret.`)
+  const rotate = () =>
+    actions.change<IssuedSecret>('POST', `${path}/rotate`, undefined, t('{name} has a new secret.', { name: slug }))
   const facts = [
     name,
-    is_active ? undefined : 'disabled',
-    old_secret_until === null ? undefined : (
-      <>
-        old secret until <Moment at={old_secret_until} />
-      </>
-    ),
+    is_active ? undefined : t('disabled'),
+    old_secret_until === null
+      ? undefined
+      : tp('old secret until {moment}', { moment: <Moment at={old_secret_until} /> }),
   ]
-  const done = is_active ? `${slug} is disabled.` : `${slug} is enabled.`
+  const done = is_active ? t('{name} is disabled.', { name: slug }) : t('{name} is enabled.', { name: slug })
   return (
     <Record name={slug} facts={facts}>
-      <RowButton name={slug} text="New secret" onClick={() => void rotate().then(onIssued)} />
+      <RowButton name={slug} text={t('New secret')} onClick={() => void rotate().then(onIssued)} />
       <RowButton
         name={slug}
-        text={is_active ? 'Disable' : 'Enable'}
+        text={is_active ? t('Disable') : t('Enable')}
         onClick={() => void actions.change('PATCH', path, { is_active: !is_active }, done)}
       />
     </Record>

@@ -7,6 +7,7 @@ import { addressOf } from '../../client/address.ts'
 import { type PlaceError, sendChange } from '../../client/send-change.ts'
 import { useResource, useRested } from '../../client/use-resource.ts'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t } from '../../words/words.ts'
 import {
   type DecoderForm,
   declarationOf,
@@ -34,15 +35,8 @@ export function DecoderEditor({ decoder, actions, onClose }: DecoderEditorProps)
   const { messages, faults } = useTrial(form)
   const [chosen, setChosen] = useState<Place>()
   const sample = useSample(chosen)
-  const title = decoder === undefined ? 'Add a decoder' : `Edit ${decoder.name}`
-  const save = async () => {
-    const body = declarationOf(form)
-    const saved =
-      decoder === undefined
-        ? await actions.change('POST', '/decoders', { name: form.name.trim(), ...body }, `${form.name} is added.`)
-        : await actions.change('PATCH', `/decoders/${decoder.name}`, body, `${decoder.name} is changed.`)
-    if (saved !== undefined) onClose()
-  }
+  const title = decoder === undefined ? t('Add a decoder') : t('Edit {name}', { name: decoder.name })
+  const save = async () => (await saveDecoder(decoder, form, actions)) && onClose()
   const text = (name: keyof DecoderForm & ('topics' | 'device' | 'time' | 'values'), label: string, hint: string) => (
     <TextField
       label={label}
@@ -75,20 +69,32 @@ export function DecoderEditor({ decoder, actions, onClose }: DecoderEditorProps)
       <div class="fields">
         {decoder === undefined ? (
           <TextField
-            label="Name"
-            hint="Webhook /in/NAME/KEY: a-z, 0-9, _ and -"
+            label={t('Name')}
+            hint={t('Webhook /in/NAME/KEY: a-z, 0-9, _ and -')}
             fault={faultsOf(faults, 'name')}
             value={form.name}
             onInput={name => change({ name })}
           />
         ) : null}
-        {text('topics', 'Topics', 'One a line, such as garden/{device}; empty for webhooks alone')}
-        {text('device', 'Device', '{device} of the topic, {/id} of the message, {?id} of the address, or a fixed name')}
-        {text('time', 'Time', 'JSON pointer such as /ts; empty for the time of receipt')}
-        {text('values', 'Values', 'JSON pointer such as /data; empty for the whole message')}
+        {text(
+          'topics',
+          t('Topics'),
+          t('One a line, such as {topic}; empty for webhooks alone', { topic: 'garden/{device}' }),
+        )}
+        {text(
+          'device',
+          t('Device'),
+          t('{device} of the topic, {id} of the message, {query} of the address, or a fixed name', {
+            device: '{device}',
+            id: '{/id}',
+            query: '{?id}',
+          }),
+        )}
+        {text('time', t('Time'), t('JSON pointer such as /ts; empty for the time of receipt'))}
+        {text('values', t('Values'), t('JSON pointer such as /data; empty for the whole message'))}
         <TextField
-          label="List"
-          hint="JSON pointer to a list of readings, / for the message; empty for one reading"
+          label={t('List')}
+          hint={t('JSON pointer to a list of readings, / for the message; empty for one reading')}
           fault={faultsOf(faults, 'each')}
           value={form.each}
           onInput={each => change({ each })}
@@ -96,22 +102,33 @@ export function DecoderEditor({ decoder, actions, onClose }: DecoderEditorProps)
       </div>
       <Rules rules={form.rules} faults={faults} onChange={rules => change({ rules })} />
       <Check
-        label="Leave out fields without a rule"
+        label={t('Leave out fields without a rule')}
         isOn={form.dropsOthers}
         onChange={dropsOthers => change({ dropsOthers })}
       />
-      <Check label="Read numbers in texts" isOn={form.hasTexts} onChange={hasTexts => change({ hasTexts })} />
+      <Check label={t('Read numbers in texts')} isOn={form.hasTexts} onChange={hasTexts => change({ hasTexts })} />
       <TriedMessages messages={messages} />
       <div class="actions">
         <button type="submit" class="button strong" disabled={actions.isBusy}>
-          {decoder === undefined ? 'Add' : 'Save'}
+          {decoder === undefined ? t('Add') : t('Save')}
         </button>
         <button type="button" class="button" onClick={onClose}>
-          Cancel
+          {t('Cancel')}
         </button>
       </div>
     </form>
   )
+}
+
+/** True: it is saved. */
+async function saveDecoder(decoder: DecoderDetails | undefined, form: DecoderForm, actions: Actions): Promise<boolean> {
+  const body = declarationOf(form)
+  const { name } = decoder ?? form
+  const saved =
+    decoder === undefined
+      ? await actions.change('POST', '/decoders', { name: name.trim(), ...body }, t('{name} is added.', { name }))
+      : await actions.change('PATCH', `/decoders/${name}`, body, t('{name} is changed.', { name }))
+  return saved !== undefined
 }
 
 /** The result of the last valid form stays while another one has faults. */
@@ -151,7 +168,7 @@ function Sample({ text }: { text: string | undefined }) {
   if (text === undefined) return null
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled area needs the focus for its keys
-    <section class="sample" tabIndex={0} aria-label="Latest message">
+    <section class="sample" tabIndex={0} aria-label={t('Latest message')}>
       <pre>{JSON.stringify(JSON.parse(text), undefined, 2)}</pre>
     </section>
   )
@@ -164,13 +181,15 @@ function Places({ onChoose }: { onChoose: (place: Place) => void }) {
   if (places.length === 0) {
     return (
       <p class="soft">
-        No messages were received since the start of the service. Let the sensor send, or write the decoder first.
+        {t(
+          'No messages were received since the start of the service. Let the sensor send, or write the decoder first.',
+        )}
       </p>
     )
   }
   return (
     <div class="field from-messages">
-      <label for={id}>Recent messages</label>
+      <label for={id}>{t('Recent messages')}</label>
       <select
         id={id}
         onChange={({ currentTarget }) => {
@@ -178,7 +197,7 @@ function Places({ onChoose }: { onChoose: (place: Place) => void }) {
           if (place !== undefined) onChoose(place)
         }}
       >
-        <option value="">Choose a topic or webhook</option>
+        <option value="">{t('Choose a topic or webhook')}</option>
         {places.map(({ way, place, count }, at) => (
           <option key={`${way} ${place}`} value={at}>
             {`${place} (${way === 'mqtt' ? 'MQTT' : 'webhook'}, ${count})`}
@@ -241,9 +260,9 @@ function Check({ label, isOn, onChange }: { label: string; isOn: boolean; onChan
 }
 
 const ruleFields = [
-  ['path', 'Field'],
-  ['metric', 'Metric'],
-  ['unit', 'Unit'],
+  ['path', t('Field')],
+  ['metric', t('Metric')],
+  ['unit', t('Unit')],
 ] as const
 
 interface RulesProps {
@@ -255,10 +274,11 @@ interface RulesProps {
 function Rules({ rules, faults, onChange }: RulesProps) {
   return (
     <fieldset class="rules">
-      <legend>Fields</legend>
+      <legend>{t('Fields')}</legend>
       <p class="soft">
-        Fields keep their names unless a rule names a metric. A rule without a metric leaves its field out. The unit is
-        the sender's, such as °F; * stands for any text and # for a number.
+        {t(
+          "Fields keep their names unless a rule names a metric. A rule without a metric leaves its field out. The unit is the sender's, such as °F; * stands for any text and # for a number.",
+        )}
       </p>
       {rules.map((rule, at) => (
         <div class="rule" key={at}>
@@ -272,13 +292,13 @@ function Rules({ rules, faults, onChange }: RulesProps) {
             />
           ))}
           <button type="button" class="button" onClick={() => onChange(rules.toSpliced(at, 1))}>
-            Remove
-            <span class="unseen"> rule {at + 1}</span>
+            {t('Remove')}
+            <span class="unseen"> {t('rule {number}', { number: at + 1 })}</span>
           </button>
         </div>
       ))}
       <button type="button" class="button" onClick={() => onChange([...rules, { path: '', metric: '', unit: '' }])}>
-        Add a rule
+        {t('Add a rule')}
       </button>
     </fieldset>
   )

@@ -7,7 +7,7 @@ import { Help, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
-import { t, tn } from '../../words/words.ts'
+import { t, tn, tp } from '../../words/words.ts'
 import { DecoderEditor } from './decoder-editor.tsx'
 
 export function DecodersSection() {
@@ -23,10 +23,10 @@ export function DecodersSection() {
       {actions => (
         <>
           <NewDecoder actions={actions} />
-          <Help name="decoders">
-            A decoder finds device, time and values in messages of a sensor that sends in a format of its own, by MQTT
-            or to the webhook /in/NAME/KEY. Zigbee2MQTT, Tasmota, The Things Stack, weather stations and others need
-            none.
+          <Help name={t('decoders')}>
+            {t(
+              'A decoder finds device, time and values in messages of a sensor that sends in a format of its own, by MQTT or to the webhook /in/NAME/KEY. Zigbee2MQTT, Tasmota, The Things Stack, weather stations and others need none.',
+            )}
           </Help>
         </>
       )}
@@ -39,7 +39,7 @@ function NewDecoder({ actions }: { actions: Actions }) {
   if (isOpen) return <DecoderEditor actions={actions} onClose={() => setOpen(false)} />
   return (
     <button type="button" class="button strong" onClick={() => setOpen(true)}>
-      Add a decoder
+      {t('Add a decoder')}
     </button>
   )
 }
@@ -50,21 +50,21 @@ function DecoderRow({ decoder, actions }: { decoder: DecoderDetails; actions: Ac
   const facts = [
     `/in/${name}/KEY`,
     topics.join(', ') || undefined,
-    `device ${device.join(', ')}`,
-    <>
-      changed <Moment at={updated_at} />
-    </>,
+    t('device {list}', { list: device.join(', ') }),
+    tp('changed {moment}', { moment: <Moment at={updated_at} /> }),
   ]
   return (
     <>
       <Record name={name} facts={facts}>
-        <RowButton name={name} text="Edit" onClick={() => setEditing(true)} />
+        <RowButton name={name} text={t('Edit')} onClick={() => setEditing(true)} />
         <ConfirmedButton
-          title={`Remove ${name}?`}
-          text="Messages to its webhook and of its topics are refused from then on."
+          title={t('Remove {name}?', { name })}
+          text={t('Messages to its webhook and of its topics are refused from then on.')}
           name={name}
-          verb="Remove"
-          onConfirm={() => void actions.change('DELETE', `/decoders/${name}`, undefined, `${name} is removed.`)}
+          verb={t('Remove')}
+          onConfirm={() =>
+            void actions.change('DELETE', `/decoders/${name}`, undefined, t('{name} is removed.', { name }))
+          }
         />
       </Record>
       {isEditing ? <DecoderEditor decoder={decoder} actions={actions} onClose={() => setEditing(false)} /> : null}

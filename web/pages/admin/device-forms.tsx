@@ -4,6 +4,7 @@ import type { ListedDevice } from '../../../api/admin/answers.ts'
 import type { IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
+import { t } from '../../words/words.ts'
 import { deviceFields } from './device-fields.ts'
 import { metricsIn, readDeviceList, tagsIn } from './device-list-csv.ts'
 
@@ -13,11 +14,11 @@ export type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 
 
 const metricsField: FormField = {
   name: 'metrics',
-  label: 'Metrics',
-  hint: 'Stores only these, for example co2, temperature. If empty, all.',
+  label: t('Metrics'),
+  hint: t('Stores only these, for example co2, temperature. If empty, all.'),
   isMore: true,
 }
-const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'For example site:berlin, room:kitchen' }
+const tagsField: FormField = { name: 'tags', label: t('Tags'), hint: t('For example site:berlin, room:kitchen') }
 
 /** A text that is left empty is one, and no null. */
 function settingsOf({ location_short, location_desc, metrics, tags, ...rest }: FormValues): object {
@@ -38,13 +39,15 @@ interface Issuing {
 
 export function NewDevice({ actions, onIssued }: Issuing) {
   const add = async (values: FormValues) => {
-    const done = `${values['name']} is added.`
+    const done = t('{name} is added.', { name: String(values['name']) })
     const issued = await actions.change<IssuedPassword>('POST', '/devices', settingsOf(values), done)
     if (issued !== undefined) onIssued({ kind: 'one', issued, battery: values['battery'] === true })
     return issued !== undefined
   }
-  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...deviceFields, metricsField, tagsField]
-  return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} isStrong onSend={add} />
+  const fields = [{ name: 'name', label: t('Name'), isRequired: true }, ...deviceFields, metricsField, tagsField]
+  return (
+    <AddForm title={t('Add a device')} verb={t('Add')} fields={fields} isBusy={actions.isBusy} isStrong onSend={add} />
+  )
 }
 
 export function DeviceList({ actions, onIssued }: Issuing) {
@@ -54,19 +57,19 @@ export function DeviceList({ actions, onIssued }: Issuing) {
       actions.refuse(list.sentence)
       return false
     }
-    const done = `${list.devices.length} devices are added.`
+    const done = t('{count} devices are added.', { count: list.devices.length })
     const issued = await actions.change<IssuedPassword[]>('POST', '/devices', list.devices, done)
     if (issued !== undefined) onIssued({ kind: 'many', issued })
     return issued !== undefined
   }
   const field: FormField = {
     name: 'list',
-    label: 'Devices as CSV',
+    label: t('Devices as CSV'),
     kind: 'long',
     isRequired: true,
-    hint: 'A header and a line for each: device,location_short,location_desc,battery,expected_interval_seconds,tags',
+    hint: t('A header and a line for each: device,location_short,location_desc,battery,expected_interval_seconds,tags'),
   }
-  return <AddForm title="Add a list" verb="Add all" fields={[field]} isBusy={actions.isBusy} onSend={add} />
+  return <AddForm title={t('Add a list')} verb={t('Add all')} fields={[field]} isBusy={actions.isBusy} onSend={add} />
 }
 
 interface EditDeviceProps {
@@ -78,11 +81,12 @@ interface EditDeviceProps {
 
 export function EditDevice({ device, actions, path, onClose }: EditDeviceProps) {
   const change = async (values: FormValues) =>
-    (await actions.change('PATCH', path, settingsOf(values), `${device.name} is changed.`)) !== undefined
+    (await actions.change('PATCH', path, settingsOf(values), t('{name} is changed.', { name: device.name }))) !==
+    undefined
   return (
     <AddForm
-      title={`Edit ${device.name}`}
-      verb="Save"
+      title={t('Edit {name}', { name: device.name })}
+      verb={t('Save')}
       fields={[
         ...deviceFields.map(field => ({ ...field, value: device[field.name] })),
         { ...metricsField, value: device.metrics?.join(', ') ?? '' },

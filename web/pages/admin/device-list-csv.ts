@@ -1,6 +1,7 @@
 /** A list of devices as CSV (RFC 4180): names, places, and the other fields that the admin API accepts of a new device. */
 
 import type { DeviceSetting } from '../../../auth/devices/device.ts'
+import { t } from '../../words/words.ts'
 import { type DeviceField, deviceFields } from './device-fields.ts'
 
 interface ListedDevice {
@@ -35,20 +36,24 @@ const fields: ReadonlyMap<string, string> = new Map([
 
 /** The first line names the columns. An empty cell leaves one unset. */
 export function readDeviceList(text: string): DeviceList {
-  if (text.length > listCharactersMax) return wrong('The list is longer than 8 MiB.')
+  if (text.length > listCharactersMax) return wrong(t('The list is longer than 8 MiB.'))
   const [header, ...rows] = rowsOf(text).filter(cells => cells.some(cell => cell.trim() !== ''))
-  if (header === undefined || rows.length === 0) return wrong('The list needs a header and at least one device.')
+  if (header === undefined || rows.length === 0) return wrong(t('The list needs a header and at least one device.'))
   const given = header.map(cell => cell.trim().toLowerCase())
   const names = given.map(name => fields.get(name) ?? name)
-  if (!names.includes('name')) return wrong('The header needs a column with the name “device”.')
+  if (!names.includes('name')) return wrong(t('The header needs a column with the name “device”.'))
   const unknown = names.find(name => name !== 'name' && !columns.includes(name))
-  if (unknown !== undefined) return wrong(`The column “${unknown}” is not known. There are ${columns.join(', ')}.`)
+  if (unknown !== undefined)
+    return wrong(t('The column “{name}” is not known. There are {list}.', { name: unknown, list: columns.join(', ') }))
   if (rows.length > devicesMax)
-    return wrong(`The list has ${rows.length} devices; at most ${devicesMax} fit at a time.`)
+    return wrong(
+      t('The list has {count} devices; at most {max} fit at a time.', { count: rows.length, max: devicesMax }),
+    )
   const devices: ListedDevice[] = []
   for (const [at, cells] of rows.entries()) {
     const device = deviceOf(names, cells)
-    if (typeof device === 'string') return wrong(`Device ${at + 1} of the list: ${device}`)
+    if (typeof device === 'string')
+      return wrong(t('Device {number} of the list: {reason}', { number: at + 1, reason: device }))
     devices.push(device)
   }
   return { ok: true, devices }
@@ -60,18 +65,20 @@ function wrong(sentence: string): DeviceList {
 
 /** Returns the error of an invalid row as a sentence. */
 function deviceOf(names: readonly string[], cells: readonly string[]): ListedDevice | string {
-  if (cells.length > names.length) return 'it has more cells than the header.'
+  if (cells.length > names.length) return t('it has more cells than the header.')
   const device: ListedDevice = { name: '' }
   for (const [at, name] of names.entries()) {
     const text = (cells[at] ?? '').trim()
     if (text === '') continue
     const value = cellValue(name, text)
     if (value === undefined) {
-      return kinds[name] === 'check' ? `${name} must be yes or no.` : `${name} must be a number.`
+      return kinds[name] === 'check'
+        ? t('{name} must be yes or no.', { name })
+        : t('{name} must be a number.', { name })
     }
     device[name] = value
   }
-  return device.name === '' ? 'it has no name.' : device
+  return device.name === '' ? t('it has no name.') : device
 }
 
 const switchValues: Record<string, boolean> = { yes: true, true: true, '1': true, no: false, false: false, '0': false }

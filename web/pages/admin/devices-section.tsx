@@ -23,15 +23,15 @@ import { useSelection } from '../../parts/use-selection.ts'
 import { HeaderCell } from '../../parts/virtual-table.tsx'
 import { timeText } from '../../text/preferences.ts'
 import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from '../../text/ways-in.ts'
-import { t, tn } from '../../words/words.ts'
+import { t, tn, tp } from '../../words/words.ts'
 import { DeviceList, EditDevice, type Issued, NewDevice, type Shown } from './device-forms.tsx'
 
 const columns = [
-  { key: 'name', label: 'Device' },
-  { key: 'state', label: 'State' },
-  { key: 'place', label: 'Place' },
-  { key: 'tags', label: 'Tags', isSortable: false },
-  { key: 'last_reading', label: 'Last reading' },
+  { key: 'name', label: t('Device') },
+  { key: 'state', label: t('State') },
+  { key: 'place', label: t('Place') },
+  { key: 'tags', label: t('Tags'), isSortable: false },
+  { key: 'last_reading', label: t('Last reading') },
 ]
 
 export function DevicesSection() {
@@ -93,7 +93,7 @@ function Head({ sort, names, chosen, onSelect }: HeadProps) {
       <th scope="col" class="select">
         <input
           type="checkbox"
-          aria-label="Select all on this page"
+          aria-label={t('Select all on this page')}
           checked={isAll}
           indeterminate={!isAll && chosen.size > 0}
           onChange={() => onSelect(new Set(isAll ? [] : names))}
@@ -107,7 +107,7 @@ function Head({ sort, names, chosen, onSelect }: HeadProps) {
         />
       ))}
       <th scope="col" class="actions-of">
-        <span class="unseen">Actions</span>
+        <span class="unseen">{t('Actions')}</span>
       </th>
     </tr>
   )
@@ -116,28 +116,28 @@ function Head({ sort, names, chosen, onSelect }: HeadProps) {
 export function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
   const port = lastValue(useResource<Status>(addressOf('/api/admin/status')))?.mqtt_port ?? null
   if (shown.kind === 'many') {
-    const parts = [{ name: 'Names and passwords, as CSV', text: passwordsCsv(shown.issued) }]
-    const text = 'Copy them now. They are shown only once.'
-    return <SecretOnce title="Passwords of the new devices" text={text} parts={parts} onDone={onDone} />
+    const parts = [{ name: t('Names and passwords, as CSV'), text: passwordsCsv(shown.issued) }]
+    const text = t('Copy them now. They are shown only once.')
+    return <SecretOnce title={t('Passwords of the new devices')} text={text} parts={parts} onDone={onDone} />
   }
   const { issued, battery } = shown
   const sender = { url: new URL(addressOf('/'), location.href).href, ...issued, battery }
   const until = 'old_password_until' in issued ? issued.old_password_until : null
   return (
     <SecretOnce
-      title={`Password of ${issued.device}`}
+      title={t('Password of {device}', { device: issued.device })}
       text={
         until === null
-          ? 'Copy it now. It is shown only once.'
-          : `Copy it now. It is shown only once. The old password is valid until ${timeText(until)}.`
+          ? t('Copy it now. It is shown only once.')
+          : t('Copy it now. It is shown only once. The old password is valid until {time}.', { time: timeText(until) })
       }
       parts={[
-        { name: 'Password', text: issued.password },
-        { name: 'A reading by curl', text: curlLine(sender) },
-        { name: 'By InfluxDB line protocol', text: lineProtocolLine(sender) },
-        ...(port === null ? [] : [{ name: 'By MQTT', text: mqttLine(sender, port) }]),
-        { name: 'By Python', text: pythonProgram(sender) },
-        { name: 'By MicroPython', text: microPythonProgram(sender) },
+        { name: t('Password'), text: issued.password },
+        { name: t('A reading by curl'), text: curlLine(sender) },
+        { name: t('By InfluxDB line protocol'), text: lineProtocolLine(sender) },
+        ...(port === null ? [] : [{ name: t('By MQTT'), text: mqttLine(sender, port) }]),
+        { name: t('By Python'), text: pythonProgram(sender) },
+        { name: t('By MicroPython'), text: microPythonProgram(sender) },
       ]}
       onDone={onDone}
     >
@@ -160,13 +160,12 @@ function FirstReading({ device }: { device: string }) {
   )
   return (
     <p role="status">
-      {reading === undefined ? (
-        'The next reading appears here when it arrives.'
-      ) : (
-        <>
-          A reading of <Moment at={reading.ts} /> has arrived. <a href={addressOf(devicePath(device))}>Open the page</a>
-        </>
-      )}
+      {reading === undefined
+        ? t('The next reading appears here when it arrives.')
+        : tp('A reading of {moment} has arrived. {link}', {
+            moment: <Moment at={reading.ts} />,
+            link: <a href={addressOf(devicePath(device))}>{t('Open the page')}</a>,
+          })}
     </p>
   )
 }
@@ -184,13 +183,18 @@ function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowP
   const { name, log_switch, state, location_short, tags, last_reading } = device
   const path = `/devices/${encodeURIComponent(name)}`
   const rotate = async () => {
-    const issued = await actions.change<Rotated>('POST', `${path}/rotate`, undefined, `${name} has a new password.`)
+    const issued = await actions.change<Rotated>(
+      'POST',
+      `${path}/rotate`,
+      undefined,
+      t('{name} has a new password.', { name }),
+    )
     if (issued !== undefined) onIssued(issued)
   }
-  const turned = log_switch ? `${name} is suspended.` : `${name} is resumed.`
+  const turned = log_switch ? t('{name} is suspended.', { name }) : t('{name} is resumed.', { name })
   const turn = () => actions.change('PATCH', path, { log_switch: !log_switch }, turned)
   const remove = async () => {
-    await actions.change('DELETE', path, undefined, `${name} is removed.`)
+    await actions.change('DELETE', path, undefined, t('{name} is removed.', { name }))
     if (isChosen) onToggle()
   }
   const close = () => setAsked(undefined)
@@ -198,13 +202,13 @@ function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowP
     <>
       <tr>
         <td class="select">
-          <input type="checkbox" aria-label={`Select ${name}`} checked={isChosen} onChange={onToggle} />
+          <input type="checkbox" aria-label={t('Select {name}', { name })} checked={isChosen} onChange={onToggle} />
         </td>
         <td class="name">
           <a href={addressOf(devicePath(name))}>{name}</a>
           <Notes {...device} />
         </td>
-        <td class="state">{state === null ? 'unknown' : <StateBadge state={state} />}</td>
+        <td class="state">{state === null ? t('unknown') : <StateBadge state={state} />}</td>
         <td class="place">{location_short}</td>
         <td class="tags">{tags.length === 0 ? null : <TagList tags={tags} />}</td>
         <td class="last_reading">
@@ -214,18 +218,18 @@ function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowP
           <RowMenu
             name={name}
             actions={[
-              { text: 'Edit', onClick: () => setAsked('edit') },
-              { text: log_switch ? 'Suspend' : 'Resume', onClick: () => void turn() },
-              { text: 'New password', onClick: () => void rotate() },
-              { text: 'Remove', onClick: () => setAsked('remove'), isDanger: true },
+              { text: t('Edit'), onClick: () => setAsked('edit') },
+              { text: log_switch ? t('Suspend') : t('Resume'), onClick: () => void turn() },
+              { text: t('New password'), onClick: () => void rotate() },
+              { text: t('Remove'), onClick: () => setAsked('remove'), isDanger: true },
             ]}
           />
           {asked === 'remove' ? (
             <ConfirmDialog
-              title={`Remove ${name}?`}
-              text="Its password ends at once. Its readings are kept but no longer shown under a device."
+              title={t('Remove {name}?', { name })}
+              text={t('Its password ends at once. Its readings are kept but no longer shown under a device.')}
               name={name}
-              verb="Remove"
+              verb={t('Remove')}
               onConfirm={() => void remove()}
               onClose={close}
             />
@@ -246,12 +250,10 @@ function DeviceRow({ device, actions, isChosen, onToggle, onIssued }: DeviceRowP
 /** The owner and an old password that is still valid, where there is one. */
 function Notes({ owner, credential, old_password_until }: ListedDevice) {
   const facts = [
-    owner === null ? undefined : `owner ${owner}`,
-    credential === 'rotating' ? (
-      <>
-        old password until <Moment at={old_password_until} />
-      </>
-    ) : undefined,
+    owner === null ? undefined : t('owner {name}', { name: owner }),
+    credential === 'rotating'
+      ? tp('old password until {moment}', { moment: <Moment at={old_password_until} /> })
+      : undefined,
   ]
   return facts.every(fact => fact === undefined) ? null : (
     <p class="soft">

@@ -13,18 +13,32 @@ import { Definitions, Record as Row, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { countText, t, tn } from '../../words/words.ts'
 
-const kinds: Record<MetricKind, { name: string; sentence: string }> = {
-  gauge: { name: 'Gauge', sentence: 'A value that goes up and down, such as CO₂: means and extremes.' },
+const kinds: Record<MetricKind, { name: string; noun: string; sentence: string }> = {
+  gauge: {
+    name: t('Gauge'),
+    noun: t('gauge'),
+    sentence: t('A value that goes up and down, such as CO₂: means and extremes.'),
+  },
   counter: {
-    name: 'Counter',
-    sentence: 'A running total that may start again from 0, such as energy: its increase, never a mean.',
+    name: t('Counter'),
+    noun: t('counter'),
+    sentence: t('A running total that may start again from 0, such as energy: its increase, never a mean.'),
   },
   direction: {
-    name: 'Direction',
-    sentence: 'An angle, such as the direction of the wind: 350° and 10° have the mean 0°.',
+    name: t('Direction'),
+    noun: t('direction'),
+    sentence: t('An angle, such as the direction of the wind: 350° and 10° have the mean 0°.'),
   },
-  state: { name: 'State', sentence: 'A small whole number, such as a door: the time in each state.' },
-  rate: { name: 'Rate', sentence: 'A quantity for an interval, such as the rain of five minutes: sums.' },
+  state: {
+    name: t('State'),
+    noun: t('state'),
+    sentence: t('A small whole number, such as a door: the time in each state.'),
+  },
+  rate: {
+    name: t('Rate'),
+    noun: t('rate'),
+    sentence: t('A quantity for an interval, such as the rain of five minutes: sums.'),
+  },
 }
 
 type Units = MetricCatalogue['units']
@@ -35,8 +49,9 @@ export function MetricsSection() {
   return (
     <>
       <p class="soft">
-        Five metrics are built in. A reading with a number in a field of a new name adds a metric, unless the service
-        runs with METRICS=declared.
+        {t(
+          'Five metrics are built in. A reading with a number in a field of a new name adds a metric, unless the service runs with METRICS=declared.',
+        )}
       </p>
       <ListSection
         path="/metrics"
@@ -50,7 +65,7 @@ export function MetricsSection() {
       >
         {actions => <NewMetric actions={actions} common={metrics} />}
       </ListSection>
-      <h2>Kinds</h2>
+      <h2>{t('Kinds')}</h2>
       <Definitions class="ways" entries={Object.values(kinds).map(({ name, sentence }) => [name, sentence] as const)} />
     </>
   )
@@ -62,27 +77,32 @@ function fieldsOf(metric: MetricDetails, units: Units): FormField[] {
   const fixed: FormField[] = [
     {
       name: 'unit',
-      label: 'Unit',
+      label: t('Unit'),
       value: unit,
-      hint: 'A UCUM code or the usual sign',
+      hint: t('A UCUM code or the usual sign'),
       suggestions: units.map(({ code, sign }) => ({ value: code, text: sign })),
     },
     {
       name: 'kind',
-      label: 'Kind',
+      label: t('Kind'),
       kind: 'choice',
       value: kind,
       choices: Object.entries(kinds).map(([value, { name }]) => ({ value, text: name })),
     },
-    { name: 'min', label: 'Smallest value', kind: 'number', value: min, hint: 'Values below it are refused' },
-    { name: 'max', label: 'Largest value', kind: 'number', value: max, hint: 'Values above it are refused' },
+    { name: 'min', label: t('Smallest value'), kind: 'number', value: min, hint: t('Values below it are refused') },
+    { name: 'max', label: t('Largest value'), kind: 'number', value: max, hint: t('Values above it are refused') },
   ]
   return [
-    { name: 'title', label: 'Title', value: title, isRequired: true },
+    { name: 'title', label: t('Title'), value: title, isRequired: true },
     ...(metric.built_in ? [] : fixed),
-    { name: 'decimals', label: 'Digits behind the point', kind: 'number', value: decimals, isRequired: true },
-    { name: 'color', label: 'Colour', value: color, hint: 'As #1f77b4, for other programs: the pages do not use it' },
-    { name: 'position', label: 'Position in lists', kind: 'number', value: position, isRequired: true },
+    { name: 'decimals', label: t('Digits behind the point'), kind: 'number', value: decimals, isRequired: true },
+    {
+      name: 'color',
+      label: t('Colour'),
+      value: color,
+      hint: t('As #1f77b4, for other programs: the pages do not use it'),
+    },
+    { name: 'position', label: t('Position in lists'), kind: 'number', value: position, isRequired: true },
   ]
 }
 
@@ -90,23 +110,27 @@ function NewMetric({ actions, common }: { actions: Actions; common: MetricCatalo
   const fields: FormField[] = [
     {
       name: 'name',
-      label: 'Name',
+      label: t('Name'),
       isRequired: true,
-      hint: `Lower-case letters, digits and "_". ${countText(common.length)} common ones are set up by their names.`,
+      hint: t('Lower-case letters, digits and "_". {count} common ones are set up by their names.', {
+        count: countText(common.length),
+      }),
       suggestions: common.map(({ name, title }) => ({ value: name, text: title })),
     },
-    { name: 'unit', label: 'Unit', hint: 'If empty, the usual unit for this name' },
+    { name: 'unit', label: t('Unit'), hint: t('If empty, the usual unit for this name') },
   ]
   return (
     <AddForm
-      title="Add a metric"
+      title={t('Add a metric')}
       isStrong
-      verb="Add"
+      verb={t('Add')}
       fields={fields}
       isBusy={actions.isBusy}
       onSend={async ({ name, unit = null }) => {
         const body = unit === null ? { name } : { name, unit }
-        return (await actions.change('POST', '/metrics', body, `${name} is added.`)) !== undefined
+        return (
+          (await actions.change('POST', '/metrics', body, t('{name} is added.', { name: String(name) }))) !== undefined
+        )
       }}
     />
   )
@@ -117,25 +141,25 @@ function MetricRow({ metric, actions, units }: { metric: MetricDetails; actions:
   const { name, title } = metric
   const path = `/metrics/${name}`
   const change = async (values: FormValues) =>
-    (await actions.change('PATCH', path, values, `${name} is changed.`)) !== undefined
+    (await actions.change('PATCH', path, values, t('{name} is changed.', { name }))) !== undefined
   return (
     <>
       <Row name={title} facts={factsOf(metric)}>
-        <RowButton name={name} text="Edit" onClick={() => setEditing(true)} />
+        <RowButton name={name} text={t('Edit')} onClick={() => setEditing(true)} />
         {metric.built_in ? null : (
           <ConfirmedButton
-            title={`Remove ${name}?`}
-            text="Only a metric that no device has or lists can be removed."
+            title={t('Remove {name}?', { name })}
+            text={t('Only a metric that no device has or lists can be removed.')}
             name={name}
-            verb="Remove"
-            onConfirm={() => void actions.change('DELETE', path, undefined, `${name} is removed.`)}
+            verb={t('Remove')}
+            onConfirm={() => void actions.change('DELETE', path, undefined, t('{name} is removed.', { name }))}
           />
         )}
       </Row>
       {isEditing ? (
         <AddForm
-          title={`Edit ${name}`}
-          verb="Save"
+          title={t('Edit {name}', { name })}
+          verb={t('Save')}
           fields={fieldsOf(metric, units)}
           isBusy={actions.isBusy}
           isOpen={true}
@@ -144,8 +168,8 @@ function MetricRow({ metric, actions, units }: { metric: MetricDetails; actions:
         >
           <p class="soft">
             {metric.built_in
-              ? 'For other programs: the pages have a fixed title and fixed digits for this metric.'
-              : 'Stored values are not converted: they mean the new unit from then on.'}
+              ? t('For other programs: the pages have a fixed title and fixed digits for this metric.')
+              : t('Stored values are not converted: they mean the new unit from then on.')}
           </p>
         </AddForm>
       ) : null}
@@ -154,20 +178,14 @@ function MetricRow({ metric, actions, units }: { metric: MetricDetails; actions:
 }
 
 function factsOf({ name, unit_sign, kind, min, max, built_in }: MetricDetails): (string | undefined)[] {
-  return [
-    name,
-    unit_sign ?? 'no unit',
-    kinds[kind].name.toLowerCase(),
-    rangeText(min, max),
-    built_in ? 'built in' : undefined,
-  ]
+  return [name, unit_sign ?? t('no unit'), kinds[kind].noun, rangeText(min, max), built_in ? t('built in') : undefined]
 }
 
 function rangeText(min: number | null, max: number | null): string | undefined {
   if (min === null && max === null) return undefined
   const [least, most] = [min, max].map(bound => (bound === null ? undefined : boundText(bound)))
-  if (least === undefined) return `up to ${most}`
-  return most === undefined ? `from ${least}` : `${least} to ${most}`
+  if (least === undefined) return t('up to {to}', { to: most ?? '' })
+  return most === undefined ? t('from {from}', { from: least }) : t('{from} to {to}', { from: least, to: most })
 }
 
 /** Uses the minus sign. */

@@ -18,19 +18,19 @@ import { Moment } from '../../parts/moment.tsx'
 import { Definitions, Record as Row, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { wayNames } from '../../text/ways-in.ts'
-import { countText, t, tn } from '../../words/words.ts'
+import { countText, t, tn, tp } from '../../words/words.ts'
 import type { Shown } from './device-forms.tsx'
 import { Passwords } from './devices-section.tsx'
 
 const sentences: Record<Rejection['way'], string> = {
-  put: 'One reading a request, to /api/log. The answer holds the reason.',
-  batch: 'Many readings a request, to /api/log/batch. The answer lists the first 1,000 reasons.',
-  line_protocol: 'Points of Telegraf and clients of InfluxDB. The answer names the first ten lines.',
-  mqtt: 'One reading a message. Only clients of MQTT 5 get the reason.',
-  webhook: 'A message of a sensor in a format of its own, to /in. The answer holds the reason.',
-  import: 'Files of an administrator. The command line prints the reasons.',
-  import_points: 'Files with points of stations, by an administrator.',
-  air_quality: 'Points of a station, by the API of the network. The answer names each point that is not stored.',
+  put: t('One reading a request, to /api/log. The answer holds the reason.'),
+  batch: t('Many readings a request, to /api/log/batch. The answer lists the first 1,000 reasons.'),
+  line_protocol: t('Points of Telegraf and clients of InfluxDB. The answer names the first ten lines.'),
+  mqtt: t('One reading a message. Only clients of MQTT 5 get the reason.'),
+  webhook: t('A message of a sensor in a format of its own, to /in. The answer holds the reason.'),
+  import: t('Files of an administrator. The command line prints the reasons.'),
+  import_points: t('Files with points of stations, by an administrator.'),
+  air_quality: t('Points of a station, by the API of the network. The answer names each point that is not stored.'),
 }
 
 export function RejectionsSection() {
@@ -50,7 +50,7 @@ export function RejectionsSection() {
         keyOf={rejection => rejection.id}
         row={rejection => <RejectionRow rejection={rejection} />}
       />
-      <h2>Ways in</h2>
+      <h2>{t('Ways in')}</h2>
       <Definitions
         class="ways"
         entries={(Object.keys(sentences) as Rejection['way'][]).map(way => [wayNames[way], sentences[way]] as const)}
@@ -61,26 +61,29 @@ export function RejectionsSection() {
 
 function rejectionsSummary({ rejected, since, node }: RejectionPage) {
   if (node === undefined) {
-    return (
-      <>
-        {countText(rejected)} rejected since <Moment at={since} />. The latest 1,000 kinds are kept until a restart.
-      </>
-    )
+    return tp('{count} rejected since {moment}. The latest 1,000 kinds are kept until a restart.', {
+      count: countText(rejected),
+      moment: <Moment at={since} />,
+    })
   }
-  return (
-    <>
-      {countText(rejected)} rejected since <Moment at={since} /> at node {node.id} on {node.host}. The latest 1,000
-      kinds are kept until a restart. Each node has its own.
-    </>
+  return tp(
+    '{count} rejected since {moment} at node {id} on {host}. The latest 1,000 kinds are kept until a restart. Each node has its own.',
+    { count: countText(rejected), moment: <Moment at={since} />, id: node.id, host: node.host },
   )
 }
 
 function Filters({ way, device }: { way: string; device: string }) {
   return (
     <div class="fields">
-      <FilterField label="Way" argument="way" chosen={way} all="all ways" choices={Object.entries(wayNames)} />
+      <FilterField
+        label={t('Way')}
+        argument="way"
+        chosen={way}
+        all={t('all ways')}
+        choices={Object.entries(wayNames)}
+      />
       <label class="field">
-        Device or station
+        {t('Device or station')}
         <input
           type="search"
           value={device}
@@ -97,12 +100,15 @@ function Filters({ way, device }: { way: string; device: string }) {
 function RejectionRow({ rejection }: { rejection: Rejection }) {
   const { at, first_at, way, device, sender, reason, count } = rejection
   const often =
-    count === 1 ? undefined : (
-      <>
-        {countText(count)} times since <Moment at={first_at} />
-      </>
-    )
-  return <Row name={reason} facts={[<Moment at={at} />, wayNames[way], device ?? undefined, `by ${sender}`, often]} />
+    count === 1
+      ? undefined
+      : tp('{count} times since {moment}', { count: countText(count), moment: <Moment at={first_at} /> })
+  return (
+    <Row
+      name={reason}
+      facts={[<Moment at={at} />, wayNames[way], device ?? undefined, t('by {name}', { name: sender }), often]}
+    />
+  )
 }
 
 export function DeadLettersSection() {
@@ -110,13 +116,13 @@ export function DeadLettersSection() {
   return (
     <>
       <label class="field search">
-        Of
+        {t('Of')}
         <select
           value={table}
           onChange={({ currentTarget }) => setArguments({ table: currentTarget.value, after: undefined })}
         >
-          <option value="readings">readings of devices</option>
-          <option value="points">points of stations</option>
+          <option value="readings">{t('readings of devices')}</option>
+          <option value="points">{t('points of stations')}</option>
         </select>
       </label>
       <ListSection
@@ -142,7 +148,7 @@ export function DeadLettersSection() {
             disabled={isBusy}
             onClick={() => void change('POST', '/dead-letters/replay', { table }, replayedText)}
           >
-            Send all again
+            {t('Send all again')}
           </button>
         )}
       </ListSection>
@@ -152,17 +158,17 @@ export function DeadLettersSection() {
 
 function replayedText({ damaged }: Replayed): string {
   return damaged === 0
-    ? 'All are sent again.'
-    : `The others are sent again. ${countText(damaged)} damaged stay: discard them.`
+    ? t('All are sent again.')
+    : t('The others are sent again. {count} damaged stay: discard them.', { count: countText(damaged) })
 }
 
 function DamagedRow({ letter, actions }: { letter: DamagedLetter; actions: Actions }) {
   const { table, id, name, reason } = letter
   const discard = () =>
-    void actions.change('POST', '/dead-letters/discard', { table, ids: [id] }, `${name} is discarded.`)
+    void actions.change('POST', '/dead-letters/discard', { table, ids: [id] }, t('{name} is discarded.', { name }))
   return (
-    <Row name={name} facts={['damaged', reason]}>
-      <RowButton name={name} text="Discard" onClick={discard} />
+    <Row name={name} facts={[t('damaged'), reason]}>
+      <RowButton name={name} text={t('Discard')} onClick={discard} />
     </Row>
   )
 }
@@ -170,22 +176,17 @@ function DamagedRow({ letter, actions }: { letter: DamagedLetter; actions: Actio
 function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: string; actions: Actions }) {
   const { id, at, reason, symbol, time, values } = letter
   const name = `${symbol} ${time}`
-  const readings = Object.entries(values).map(([metric, value]) => `${metric} ${value ?? 'none'}`)
+  const readings = Object.entries(values).map(([metric, value]) => `${metric} ${value ?? t('none')}`)
   const send = (action: 'replay' | 'discard', done: string) =>
     void actions.change('POST', `/dead-letters/${action}`, { table, ids: [id] }, done)
   return (
-    <Row
-      name={name}
-      facts={[
-        reason,
-        readings.join(', '),
-        <>
-          refused <Moment at={at} />
-        </>,
-      ]}
-    >
-      <RowButton name={name} text="Send again" onClick={() => send('replay', `${name} is sent again.`)} />
-      <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is discarded.`)} />
+    <Row name={name} facts={[reason, readings.join(', '), tp('refused {moment}', { moment: <Moment at={at} /> })]}>
+      <RowButton
+        name={name}
+        text={t('Send again')}
+        onClick={() => send('replay', t('{name} is sent again.', { name }))}
+      />
+      <RowButton name={name} text={t('Discard')} onClick={() => send('discard', t('{name} is discarded.', { name }))} />
     </Row>
   )
 }
@@ -208,7 +209,7 @@ export function UnknownDevicesSection() {
         <>
           {secret === undefined ? null : <Passwords shown={secret} onDone={() => setSecret(undefined)} />}
           <a class="button" href={addressOf('/docs/sensors')}>
-            How sensors send
+            {t('How sensors send')}
           </a>
         </>
       )}
@@ -218,18 +219,14 @@ export function UnknownDevicesSection() {
 
 function unknownDevicesSummary({ since, node }: UnknownDevicePage) {
   if (node === undefined) {
-    return (
-      <>
-        Webhooks and brokers delivered messages of these devices since <Moment at={since} />. Their readings are not
-        stored until the devices are added.
-      </>
+    return tp(
+      'Webhooks and brokers delivered messages of these devices since {moment}. Their readings are not stored until the devices are added.',
+      { moment: <Moment at={since} /> },
     )
   }
-  return (
-    <>
-      Webhooks and brokers delivered messages of these devices since <Moment at={since} /> at node {node.id} on{' '}
-      {node.host}. Their readings are not stored until the devices are added. Each node has its own list.
-    </>
+  return tp(
+    'Webhooks and brokers delivered messages of these devices since {moment} at node {id} on {host}. Their readings are not stored until the devices are added. Each node has its own list.',
+    { moment: <Moment at={since} />, id: node.id, host: node.host },
   )
 }
 
@@ -242,23 +239,26 @@ interface RowProps {
 function UnknownDeviceRow({ device, actions, onIssued }: RowProps) {
   const { name, way, sender, owner, family, at, first_at, messages, metrics } = device
   const add = async () => {
-    const issued = await actions.change<IssuedPassword>('POST', '/devices', { name, owner }, `${name} is added.`)
+    const issued = await actions.change<IssuedPassword>(
+      'POST',
+      '/devices',
+      { name, owner },
+      t('{name} is added.', { name }),
+    )
     if (issued !== undefined) onIssued({ kind: 'one', issued, battery: false })
   }
   const facts = [
-    `${family} by ${way === 'mqtt' ? 'MQTT' : 'webhook'}`,
-    owner === null ? undefined : `${sender} of account ${owner}`,
+    way === 'mqtt' ? t('{family} by MQTT', { family }) : t('{family} by webhook', { family }),
+    owner === null ? undefined : t('{sender} of account {owner}', { sender, owner }),
     metrics.join(', '),
+    tp('last seen {moment}', { moment: <Moment at={at} /> }),
     <>
-      last seen <Moment at={at} />
-    </>,
-    <>
-      {countText(messages)} {messages === 1 ? 'message' : 'messages'} since <Moment at={first_at} />
+      {tn(messages, '{count} message', '{count} messages')} {tp('since {moment}', { moment: <Moment at={first_at} /> })}
     </>,
   ]
   return (
     <Row name={name} facts={facts}>
-      <RowButton name={name} text="Add" onClick={() => void add()} />
+      <RowButton name={name} text={t('Add')} onClick={() => void add()} />
     </Row>
   )
 }

@@ -7,6 +7,7 @@ import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { pageTimes } from '../../text/preferences.ts'
 import { createZone } from '../../text/zone.ts'
+import { t } from '../../words/words.ts'
 import { historyPanels, historyTable } from './service-history.ts'
 
 export interface ServiceChartsProps {
@@ -23,11 +24,11 @@ export function ServiceCharts({ history, shown }: ServiceChartsProps) {
     <>
       <ChartStack
         {...{ panels, window, nowMs, zone, times }}
-        label="Service metrics"
+        label={t('Service metrics')}
         onWindow={zoomTo}
         onReset={() => choose('24h')}
       />
-      <TableTwin name="service metrics" tables={() => [historyTable(panels, window)]} />
+      <TableTwin name={t('service metrics')} tables={() => [historyTable(panels, window)]} />
     </>
   )
 }

@@ -7,6 +7,7 @@ import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { inOneUnit } from '../../text/numbers.ts'
 import { pageTimes } from '../../text/preferences.ts'
+import { t } from '../../words/words.ts'
 
 /** Up to the time for which the service keeps them. */
 export const historyPresets: readonly Preset[] = ['1h', '6h', '24h', '7d', '30d']
@@ -76,7 +77,7 @@ export function historyPanels(history: StatusHistory): Panel[] {
 function chartsOf(stepSeconds: number): readonly Chart[] {
   return [
     {
-      title: 'Acknowledgement',
+      title: t('Acknowledgement'),
       unit: 'ms',
       decimals: 1,
       metrics: [
@@ -84,14 +85,14 @@ function chartsOf(stepSeconds: number): readonly Chart[] {
         { name: 'ack_p99_ms', label: 'p99' },
       ],
     },
-    { title: 'Lag', unit: 's', decimals: 1, metrics: [{ name: 'lag_seconds' }] },
+    { title: t('Lag'), unit: 's', decimals: 1, metrics: [{ name: 'lag_seconds' }] },
     {
-      title: 'Rejected',
-      unit: `readings per ${inOneUnit(stepSeconds, true)}`,
+      title: t('Rejected'),
+      unit: t('readings per {duration}', { duration: inOneUnit(stepSeconds, true) }),
       decimals: 0,
       metrics: [{ name: 'rejected' }],
     },
-    { title: 'Memory', unit: 'MB', decimals: 0, factor: 1e-6, metrics: [{ name: 'rss_bytes' }] },
+    { title: t('Memory'), unit: 'MB', decimals: 0, factor: 1e-6, metrics: [{ name: 'rss_bytes' }] },
   ]
 }
 
@@ -108,8 +109,8 @@ export function historyTable(panels: readonly Panel[], { fromMs, toMs }: TimeWin
     })),
   )
   return {
-    caption: 'Service metrics, the newest first',
-    headName: 'From',
+    caption: t('Service metrics, the newest first'),
+    headName: t('From'),
     columns,
     rows: tableRows(columns, fromMs, toMs).map(({ atMs, values }) => ({
       key: atMs,

@@ -10,17 +10,17 @@ import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
-import { t, tn } from '../../words/words.ts'
+import { t, tn, tp } from '../../words/words.ts'
 
 const fields: FormField[] = [
-  { name: 'sn', label: 'Serial number', isRequired: true },
-  { name: 'model', label: 'Model', isRequired: true },
-  { name: 'city', label: 'City' },
-  { name: 'country', label: 'Country', hint: 'Two letters' },
-  { name: 'latitude', label: 'Latitude', kind: 'number' },
-  { name: 'longitude', label: 'Longitude', kind: 'number' },
-  { name: 'timezone', label: 'Time zone', hint: 'As Europe/Berlin' },
-  { name: 'private', label: 'Private', kind: 'check' },
+  { name: 'sn', label: t('Serial number'), isRequired: true },
+  { name: 'model', label: t('Model'), isRequired: true },
+  { name: 'city', label: t('City') },
+  { name: 'country', label: t('Country'), hint: t('Two letters') },
+  { name: 'latitude', label: t('Latitude'), kind: 'number' },
+  { name: 'longitude', label: t('Longitude'), kind: 'number' },
+  { name: 'timezone', label: t('Time zone'), hint: t('As Europe/Berlin') },
+  { name: 'private', label: t('Private'), kind: 'check' },
 ]
 
 export function StationsSection() {
@@ -37,13 +37,14 @@ export function StationsSection() {
     >
       {({ isBusy, change }) => (
         <AddForm
-          title="Add a station"
+          title={t('Add a station')}
           isStrong
-          verb="Add"
+          verb={t('Add')}
           fields={fields}
           isBusy={isBusy}
           onSend={async values =>
-            (await change('POST', '/stations', values, `${values['sn']} is added.`)) !== undefined
+            (await change('POST', '/stations', values, t('{name} is added.', { name: String(values['sn']) }))) !==
+            undefined
           }
         />
       )}
@@ -61,31 +62,26 @@ function StationRow({ station, actions, mayRemove }: RowProps) {
   const { sn, model, city, country, last_data_at } = station
   const isPrivate = station.private
   const path = `/stations/${encodeURIComponent(sn)}`
-  const facts = [model, city ?? undefined, country ?? undefined, isPrivate ? 'private' : 'public']
-  const done = isPrivate ? `${sn} is public.` : `${sn} is private.`
+  const facts = [model, city ?? undefined, country ?? undefined, isPrivate ? t('private') : t('public')]
+  const done = isPrivate ? t('{name} is public.', { name: sn }) : t('{name} is private.', { name: sn })
   return (
     <Record
       name={sn}
       href={addressOf(stationPath(sn))}
-      facts={[
-        ...facts,
-        <>
-          last data <Moment at={last_data_at} />
-        </>,
-      ]}
+      facts={[...facts, tp('last data {moment}', { moment: <Moment at={last_data_at} /> })]}
     >
       <RowButton
         name={sn}
-        text={isPrivate ? 'Make public' : 'Make private'}
+        text={isPrivate ? t('Make public') : t('Make private')}
         onClick={() => void actions.change('PATCH', path, { private: !isPrivate }, done)}
       />
       {mayRemove ? (
         <ConfirmedButton
-          title={`Remove ${sn}?`}
-          text="Its data points are erased as well."
+          title={t('Remove {name}?', { name: sn })}
+          text={t('Its data points are erased as well.')}
           name={sn}
-          verb="Remove"
-          onConfirm={() => void actions.change('DELETE', path, undefined, `${sn} is removed.`)}
+          verb={t('Remove')}
+          onConfirm={() => void actions.change('DELETE', path, undefined, t('{name} is removed.', { name: sn }))}
         />
       ) : null}
     </Record>

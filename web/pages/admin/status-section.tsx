@@ -27,7 +27,7 @@ export function StatusSection() {
   return (
     <>
       <PageFailure state={worstState([state, past.state])} timeText={pageTimes().time} />
-      {state.kind === 'loading' ? <Skeleton name="The status is loading" /> : null}
+      {state.kind === 'loading' ? <Skeleton name={t('The status is loading')} /> : null}
       {status === undefined ? null : (
         <>
           <Facts groups={statusGroups(status)} />
@@ -73,7 +73,7 @@ function ServiceMetrics({ shown, past: { state, history } }: ServiceMetricsProps
   return (
     <section class="card" aria-labelledby="service-metrics">
       <div class="section-head">
-        <h2 id="service-metrics">Service metrics</h2>
+        <h2 id="service-metrics">{t('Service metrics')}</h2>
         <RangeControls presets={historyPresets} shown={shown} zone={zone} />
       </div>
       {state.kind === 'loading' && history === undefined ? <div class="charts-place" /> : null}
@@ -84,13 +84,15 @@ function ServiceMetrics({ shown, past: { state, history } }: ServiceMetricsProps
 
 function Shown({ history, shown }: { history: StatusHistory; shown: ShownRange }) {
   if (history.points.length === 0) {
-    return <p class="none-here">There are no metrics yet. The first ones come seconds after QuestDB is up.</p>
+    return <p class="none-here">{t('There are no metrics yet. The first ones come seconds after QuestDB is up.')}</p>
   }
   return (
     <>
       <p class="lead">
-        The worst of each {inOneUnit(history.step_s, true)}; of rejected readings the sum. Lag is the time until QuestDB
-        has an acknowledged reading. Times are UTC.
+        {t(
+          'The worst of each {duration}; of rejected readings the sum. Lag is the time until QuestDB has an acknowledged reading. Times are UTC.',
+          { duration: inOneUnit(history.step_s, true) },
+        )}
       </p>
       <ServiceCharts history={history} shown={shown} />
     </>

@@ -2,21 +2,24 @@
 
 import type { TriedDecoder } from '../../../api/admin/answers.ts'
 import { Moment } from '../../parts/moment.tsx'
+import { t } from '../../words/words.ts'
 
 type Message = TriedDecoder['messages'][number]
 type Value = Message['readings'][number]['values'][number]
 
 export function TriedMessages({ messages }: { messages: readonly Message[] }) {
   return (
-    <section class="tried" aria-label="Recent messages, decoded" aria-live="polite">
-      <h3>Recent messages, decoded</h3>
+    <section class="tried" aria-label={t('Recent messages, decoded')} aria-live="polite">
+      <h3>{t('Recent messages, decoded')}</h3>
       {messages.length === 0 ? (
-        <p class="soft">Up to ten messages of these topics and of this webhook are decoded here while you type.</p>
+        <p class="soft">
+          {t('Up to ten messages of these topics and of this webhook are decoded here while you type.')}
+        </p>
       ) : (
         <table>
           <thead>
             <tr>
-              {['Device', 'Time', 'Metrics and values'].map(head => (
+              {[t('Device'), t('Time'), t('Metrics and values')].map(head => (
                 <th scope="col" key={head}>
                   {head}
                 </th>

@@ -8,13 +8,14 @@ import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { FailureBanner, Skeleton } from '../../parts/loading.tsx'
-import { SeverityBadge } from '../../parts/marks.tsx'
+import { SeverityBadge, severityNames } from '../../parts/marks.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Facts, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { measure, type Quantities } from '../../text/quantities.ts'
 import { ageText, spanText } from '../../text/times.ts'
 import type { Times } from '../../theme/times.ts'
+import { t, tc, tp } from '../../words/words.ts'
 import type { KnownFleet } from './use-fleet.ts'
 
 export interface AlertRowsProps {
@@ -31,8 +32,8 @@ export function AlertRows({ alerts, isByDevice, ...of }: AlertRowsProps) {
   return (
     <>
       {groups.map(([device, own]) => (
-        <section key={device ?? ''} aria-label={device ?? 'not of a single device'}>
-          <h3>{device ?? 'Not of a single device'}</h3>
+        <section key={device ?? ''} aria-label={device ?? t('not of a single device')}>
+          <h3>{device ?? t('Not of a single device')}</h3>
           <Rows alerts={own} {...of} />
         </section>
       ))}
@@ -81,7 +82,7 @@ function AlertRow({ alert, fleet, actions }: AlertRowProps) {
         </div>
         <div class="actions">
           {state === 'firing' ? <OpenActions alert={alert} name={name} times={fleet.times} actions={actions} /> : null}
-          <RowButton name={name} text="History" isOpen={isOpen} onClick={() => setOpen(!isOpen)} />
+          <RowButton name={name} text={t('History')} isOpen={isOpen} onClick={() => setOpen(!isOpen)} />
         </div>
       </div>
       {isOpen ? <AlertHistory id={id} times={fleet.times} /> : null}
@@ -91,8 +92,12 @@ function AlertRow({ alert, fleet, actions }: AlertRowProps) {
 
 /** `critical`, `critical, flapping`, `resolved (critical)` */
 function stateText({ severity, state, flapping }: Alert): string {
-  if (state === 'resolved') return `resolved (${severity})`
-  const words = [severity, ...(state === 'pending' ? ['pending'] : []), ...(flapping ? ['flapping'] : [])]
+  if (state === 'resolved') return t('resolved ({severity})', { severity: severityNames[severity] })
+  const words = [
+    severityNames[severity],
+    ...(state === 'pending' ? [tc('alert', 'pending')] : []),
+    ...(flapping ? [t('flapping')] : []),
+  ]
   return words.join(', ')
 }
 
@@ -111,29 +116,23 @@ function TimeText({ alert, times }: { alert: Alert; times: Times }) {
     </Moment>
   )
   const facts = [
-    resolved_at === null ? (
-      <>
-        since {since}, {ageText(serverNowMs.value - sinceMs)}
-      </>
-    ) : (
-      <>
-        {since}, for {spanText(Date.parse(resolved_at) - sinceMs)}
-      </>
-    ),
+    resolved_at === null
+      ? tp('since {since}, {age}', { since, age: ageText(serverNowMs.value - sinceMs) })
+      : tp('{since}, for {duration}', { since, duration: spanText(Date.parse(resolved_at) - sinceMs) }),
     resolved_at === null ? undefined : reasonText(resolved_reason),
-    acknowledged_by === null ? undefined : `acknowledged by ${acknowledged_by}`,
-    silenced_by === null ? undefined : 'silenced: no notifications',
+    acknowledged_by === null ? undefined : t('acknowledged by {name}', { name: acknowledged_by }),
+    silenced_by === null ? undefined : t('silenced: no notifications'),
   ]
   return <Facts facts={facts} />
 }
 
 const reasons: Record<string, string> = {
-  rule_removed: 'its rule was removed',
-  rule_disabled: 'its rule was disabled',
-  rule_changed: 'its rule was changed',
-  device_removed: 'the device was removed',
-  device_off: 'the device logs no more',
-  not_selected: 'the rule no longer covers the device',
+  rule_removed: t('its rule was removed'),
+  rule_disabled: t('its rule was disabled'),
+  rule_changed: t('its rule was changed'),
+  device_removed: t('the device was removed'),
+  device_off: t('the device logs no more'),
+  not_selected: t('the rule no longer covers the device'),
 }
 
 function reasonText(reason: string | null): string | undefined {
@@ -158,46 +157,56 @@ function OpenActions({
   actions,
 }: OpenActionsProps) {
   const acknowledge = () =>
-    void actions.change('POST', `/alerts/${id}/acknowledge`, undefined, `${name} is acknowledged: it is not repeated.`)
+    void actions.change(
+      'POST',
+      `/alerts/${id}/acknowledge`,
+      undefined,
+      t('{name} is acknowledged: it is not repeated.', { name }),
+    )
   const silence = () => {
     const untilMs = serverNowMs.peek() + hourMs
     const selector = device === null ? { all: true } : { devices: [device] }
-    const body = { selector, rule_id, until: new Date(untilMs).toISOString(), reason: 'From the list of alerts' }
-    void actions.change('POST', '/silences', body, `${name} is silenced until ${times.time(untilMs)}.`)
+    const body = { selector, rule_id, until: new Date(untilMs).toISOString(), reason: t('From the list of alerts') }
+    void actions.change(
+      'POST',
+      '/silences',
+      body,
+      t('{name} is silenced until {time}.', { name, time: times.time(untilMs) }),
+    )
   }
   return (
     <>
-      {acknowledged_by === null ? <RowButton name={name} text="Acknowledge" onClick={acknowledge} /> : null}
-      {silenced_by === null ? <RowButton name={name} text="Silence for 1 hour" onClick={silence} /> : null}
+      {acknowledged_by === null ? <RowButton name={name} text={t('Acknowledge')} onClick={acknowledge} /> : null}
+      {silenced_by === null ? <RowButton name={name} text={t('Silence for 1 hour')} onClick={silence} /> : null}
     </>
   )
 }
 
 const everyMs = 30_000
 
-const words: Record<string, string> = {
-  pending: 'begins',
-  firing: 'fires',
-  resolved: 'is resolved',
-  flapping: 'flaps: it is quiet until half an hour without a change',
-  settled: 'no longer flaps',
-  acknowledged: 'is acknowledged',
-  notified: 'is notified',
-  silenced: 'is silenced',
+const eventTexts: Record<string, string> = {
+  pending: tc('alert', 'begins'),
+  firing: tc('alert', 'fires'),
+  resolved: t('is resolved'),
+  flapping: t('flaps: it is quiet until half an hour without a change'),
+  settled: t('no longer flaps'),
+  acknowledged: t('is acknowledged'),
+  notified: t('is notified'),
+  silenced: t('is silenced'),
 }
 
 /** The events and notifications of an alert. */
 function AlertHistory({ id, times }: { id: string; times: Times }) {
   const state = useResource<Alert & { events: AlertEventRow[] }>(addressOf(`/api/alerts/${id}`), { everyMs })
   const details = lastValue(state)
-  if (details === undefined && state.kind === 'loading') return <Skeleton name="The history is loading" rows={2} />
+  if (details === undefined && state.kind === 'loading') return <Skeleton name={t('The history is loading')} rows={2} />
   return (
     <div class="history">
       <FailureBanner state={state} timeText={times.time} />
       <ol>
         {details?.events.map(({ at, kind, details }, place) => (
           <li key={place}>
-            <Moment at={at} times={times} /> {words[kind] ?? kind}
+            <Moment at={at} times={times} /> {eventTexts[kind] ?? kind}
             {detailText(details)}
           </li>
         ))}

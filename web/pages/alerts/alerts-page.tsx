@@ -13,11 +13,11 @@ import { RulesSection } from './rules-section.tsx'
 import { SilencesSection } from './silences-section.tsx'
 
 const sections: readonly Section[] = [
-  { path: '', name: 'Alerts', Shown: AlertsSection },
-  { path: 'rules', name: 'Rules', Shown: RulesSection },
-  { path: 'channels', name: 'Channels', Shown: ChannelsSection },
-  { path: 'silences', name: 'Silences', Shown: SilencesSection },
-  { path: 'deliveries', name: 'Deliveries', Shown: DeliveriesSection },
+  { path: '', name: t('Alerts'), Shown: AlertsSection },
+  { path: 'rules', name: t('Rules'), Shown: RulesSection },
+  { path: 'channels', name: t('Channels'), Shown: ChannelsSection },
+  { path: 'silences', name: t('Silences'), Shown: SilencesSection },
+  { path: 'deliveries', name: t('Deliveries'), Shown: DeliveriesSection },
 ]
 
 /** The rule editor loads with its charts. */
@@ -28,8 +28,8 @@ export function AlertsPage({ rest }: { rest: string }) {
   const [path = '', id, ...more] = rest.split('/')
   const isEditor = path === 'rules' && id !== undefined && /^(?:new|\d{1,10})$/.test(id) && more.length === 0
   const section = rest === path || isEditor ? sections.find(one => one.path === path) : undefined
-  const name = isEditor ? (id === 'new' ? 'New rule' : 'Rule') : (section?.name ?? 'Not found')
-  useTitle(name === 'Alerts' || section === undefined ? 'Alerts' : `${name} – Alerts`)
+  const name = isEditor ? (id === 'new' ? t('New rule') : t('Rule')) : (section?.name ?? t('Not found'))
+  useTitle(section === undefined || section.path === '' ? t('Alerts') : t('{name} – Alerts', { name }))
   return (
     <div class="managed alerts">
       <SectionNav page="/alerts" sections={sections} current={section} />
@@ -37,7 +37,7 @@ export function AlertsPage({ rest }: { rest: string }) {
       {isEditor ? (
         <RuleEditor key={id} id={id === 'new' ? undefined : Number(id)} />
       ) : section === undefined ? (
-        <p>There is no such section.</p>
+        <p>{t('There is no such section.')}</p>
       ) : (
         <section.Shown key={section.path} />
       )}

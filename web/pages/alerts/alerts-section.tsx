@@ -12,9 +12,9 @@ import { useRefreshed, useResource } from '../../client/use-resource.ts'
 import { FilterField } from '../../parts/fields.tsx'
 import { Pager } from '../../parts/list-section.tsx'
 import { FailureBanner, Skeleton } from '../../parts/loading.tsx'
-import { severities } from '../../parts/marks.tsx'
+import { severities, severityNames } from '../../parts/marks.tsx'
 import { useActions } from '../../parts/use-actions.tsx'
-import { countText } from '../../words/words.ts'
+import { countText, t, tp } from '../../words/words.ts'
 import { AlertRows, type AlertRowsProps } from './alert-rows.tsx'
 import { useFleet } from './use-fleet.ts'
 
@@ -54,15 +54,15 @@ export function AlertsSection() {
       {isShown ? <AlertFilters severity={severity} device={device} isByDevice={isByDevice} /> : null}
       {isShown ? (
         <>
-          <List title="Firing" none="No firing alerts." state={firing.state} {...lists} />
-          <List title="Pending" none="" state={pending.state} {...lists} />
-          <List title="Resolved" none="No resolved alerts." state={ended.state} {...lists} isByDevice={false}>
+          <List kind="firing" none={t('No firing alerts.')} state={firing.state} {...lists} />
+          <List kind="pending" none="" state={pending.state} {...lists} />
+          <List kind="resolved" none={t('No resolved alerts.')} state={ended.state} {...lists} isByDevice={false}>
             <Pager
               argument="after"
               current={after}
               next={lastValue(ended.state)?.next ?? null}
-              firstText="Newest"
-              nextText="Older"
+              firstText={t('Newest')}
+              nextText={t('Older')}
             />
           </List>
         </>
@@ -77,7 +77,7 @@ function ChannelNotices() {
   const noticed = page?.channels.filter(({ enabled, notice }) => enabled && notice !== null) ?? []
   return noticed.map(({ id, name, notice }) => (
     <p key={id} class="soft">
-      Notifications to <a href={addressOf('/alerts/channels')}>{name}</a>: {notice}.
+      {tp('Notifications to {link}: {notice}.', { link: <a href={addressOf('/alerts/channels')}>{name}</a>, notice })}
     </p>
   ))
 }
@@ -91,43 +91,57 @@ function useAlerts(given: Record<string, string>) {
 function OneRule({ alerts: [first] }: { alerts: readonly Alert[] }) {
   return (
     <p>
-      Of {first === undefined ? 'one rule' : <strong>{first.rule}</strong>} alone.{' '}
-      <a href={addressOf('/alerts')}>All alerts</a>
+      {tp('Of {rule} alone. {link}', {
+        rule: first === undefined ? t('one rule') : <strong>{first.rule}</strong>,
+        link: <a href={addressOf('/alerts')}>{t('All alerts')}</a>,
+      })}
     </p>
   )
 }
 
 interface ListProps extends Omit<AlertRowsProps, 'alerts'> {
-  title: string
+  kind: Alert['state']
   /** The text of an empty list. An empty text leaves the list out. */
   none: string
   state: ResourceState<AlertPage>
   children?: ComponentChildren
 }
 
-function List({ title, none, state, children, ...rows }: ListProps) {
+const listTitles: Record<Alert['state'], string> = {
+  firing: t('Firing'),
+  pending: t('Pending'),
+  resolved: t('Resolved'),
+}
+
+const loadingNames: Record<Alert['state'], string> = {
+  firing: t('Firing alerts are loading'),
+  pending: t('Pending alerts are loading'),
+  resolved: t('Resolved alerts are loading'),
+}
+
+function List({ kind, none, state, children, ...rows }: ListProps) {
   const page = lastValue(state)
   const id = useId()
   if (page === undefined)
-    return state.kind === 'loading' && none !== '' ? <Skeleton name={`${title} alerts are loading`} rows={3} /> : null
+    return state.kind === 'loading' && none !== '' ? <Skeleton name={loadingNames[kind]} rows={3} /> : null
   const { alerts } = page
   if (alerts.length === 0 && none === '') return null
   return (
     <section aria-labelledby={id}>
       <h2 id={id} class="list-title">
-        {title}{' '}
-        {title === 'Resolved' ? null : (
+        {listTitles[kind]}{' '}
+        {kind === 'resolved' ? null : (
           <span class="soft">
             {countText(alerts.length)}
             {page.next === null ? '' : '+'}
           </span>
         )}
       </h2>
-      {alerts.length > 0 ? null : title === 'Firing' ? (
+      {alerts.length > 0 ? null : kind === 'firing' ? (
         <div class="tools card">
           <p>{none}</p>
           <a class="button strong" href={addressOf('/alerts/rules/new')}>
-            New rule
+            {t('New rule')}
           </a>
         </div>
       ) : (
@@ -176,18 +190,18 @@ function AlertFilters({ severity, device, isByDevice }: AlertFiltersProps) {
   return (
     <div class="fields filters">
       <FilterField
-        label="Severity"
+        label={t('Severity')}
         argument="severity"
         chosen={severity}
-        choices={severities.map(one => [one, one] as const)}
+        choices={severities.map(one => [one, severityNames[one]] as const)}
       />
       <label class="field">
-        Device
+        {t('Device')}
         <input
           type="search"
           value={text}
           maxLength={256}
-          placeholder="all"
+          placeholder={t('all')}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onChange={({ currentTarget }) => setArguments({ device: currentTarget.value.trim(), after: undefined })}
         />
@@ -198,7 +212,7 @@ function AlertFilters({ severity, device, isByDevice }: AlertFiltersProps) {
           checked={isByDevice}
           onChange={({ currentTarget }) => setArguments({ by: currentTarget.checked ? 'device' : undefined })}
         />
-        By device
+        {t('By device')}
       </label>
     </div>
   )

@@ -10,7 +10,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
-import { t, tn } from '../../words/words.ts'
+import { t, tn, tp } from '../../words/words.ts'
 import { type Attempted, attemptText } from './alert-words.ts'
 
 interface ChannelPage {
@@ -40,9 +40,9 @@ export function ChannelsSection() {
         <>
           {issued === undefined ? null : (
             <SecretOnce
-              title={`Secret of ${issued.name}`}
-              text="Receivers verify signatures with it (Standard Webhooks). It is shown only once."
-              parts={[{ name: 'Secret', text: issued.secret }]}
+              title={t('Secret of {name}', { name: issued.name })}
+              text={t('Receivers verify signatures with it (Standard Webhooks). It is shown only once.')}
+              parts={[{ name: t('Secret'), text: issued.secret }]}
               onDone={() => setIssued(undefined)}
             />
           )}
@@ -66,69 +66,77 @@ function NewChannel({ actions, onSecret }: IssuingProps) {
       'POST',
       '',
       newChannel(kind, values),
-      `${values['name']} is added.`,
+      t('{name} is added.', { name: String(values['name']) }),
     )
     if (made?.secret !== undefined) onSecret({ name: made.name, secret: made.secret })
     return made !== undefined
   }
   return (
-    <AddForm title="Add a channel" isStrong verb="Add" fields={kindFields(kind)} isBusy={actions.isBusy} onSend={send}>
-      <ChoiceField label="Kind" value={kind} names={kindNames} onChange={setKind} />
+    <AddForm
+      title={t('Add a channel')}
+      isStrong
+      verb={t('Add')}
+      fields={kindFields(kind)}
+      isBusy={actions.isBusy}
+      onSend={send}
+    >
+      <ChoiceField label={t('Kind')} value={kind} names={kindNames} onChange={setKind} />
     </AddForm>
   )
 }
 
 const disabledTexts: Record<NonNullable<Channel['disabled_reason']>, string> = {
-  gone: 'off: its address has answered that it is gone',
-  failing: 'off: nothing has been delivered for five days',
-  unsubscribed: 'off: its recipient has unsubscribed',
-  crashed: 'off: two of its notifications ended the service',
+  gone: t('off: its address has answered that it is gone'),
+  failing: t('off: nothing has been delivered for five days'),
+  unsubscribed: t('off: its recipient has unsubscribed'),
+  crashed: t('off: two of its notifications ended the service'),
 }
 
 function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Channel }) {
   const [isEdited, setEdited] = useState(false)
   const { id, name, kind, target, notice, enabled, disabled_reason, failing_since } = channel
-  const state = enabled ? undefined : disabled_reason === null ? 'off' : disabledTexts[disabled_reason]
+  const state = enabled ? undefined : disabled_reason === null ? t('off') : disabledTexts[disabled_reason]
   const failing =
-    failing_since === null ? undefined : (
-      <>
-        fails since <Moment at={failing_since} />
-      </>
-    )
+    failing_since === null ? undefined : tp('fails since {moment}', { moment: <Moment at={failing_since} /> })
   const test = () =>
     void actions.change<Attempted>('POST', `/${id}/test`, undefined, tested =>
-      attemptText(`The test of ${name}`, tested),
+      attemptText(t('The test of {name}', { name }), tested),
     )
   const enable = () =>
-    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, enabled ? `${name} is off.` : `${name} is on.`)
+    void actions.change(
+      'PATCH',
+      `/${id}`,
+      { enabled: !enabled },
+      enabled ? t('{name} is off.', { name }) : t('{name} is on.', { name }),
+    )
   const rotate = async () => {
-    const done = `${name} has a new secret. The old one signs too for 24 hours.`
+    const done = t('{name} has a new secret. The old one signs too for 24 hours.', { name })
     const made = await actions.change<IssuedChannel>('POST', `/${id}/rotate`, undefined, done)
     if (made?.secret !== undefined) onSecret({ name, secret: made.secret })
   }
   const save = async (values: FormValues) => {
     const body = channelChange(kind, values)
-    return (await actions.change('PATCH', `/${id}`, body, `${name} is changed.`)) !== undefined
+    return (await actions.change('PATCH', `/${id}`, body, t('{name} is changed.', { name }))) !== undefined
   }
   return (
     <>
       <Record name={name} facts={[kindNames[kind], target, notice ?? undefined, state, failing]}>
-        <RowButton name={name} text="Send a test" onClick={test} />
-        <RowButton name={name} text="Edit" onClick={() => setEdited(true)} />
-        {kind === 'webhook' ? <RowButton name={name} text="New secret" onClick={() => void rotate()} /> : null}
-        <RowButton name={name} text={enabled ? 'Switch off' : 'Switch on'} onClick={enable} />
+        <RowButton name={name} text={t('Send a test')} onClick={test} />
+        <RowButton name={name} text={t('Edit')} onClick={() => setEdited(true)} />
+        {kind === 'webhook' ? <RowButton name={name} text={t('New secret')} onClick={() => void rotate()} /> : null}
+        <RowButton name={name} text={enabled ? t('Switch off') : t('Switch on')} onClick={enable} />
         <ConfirmedButton
-          title={`Remove ${name}?`}
-          text="Rules stop notifying it. Pending notifications are dropped."
+          title={t('Remove {name}?', { name })}
+          text={t('Rules stop notifying it. Pending notifications are dropped.')}
           name={name}
-          verb="Remove"
-          onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, `${name} is removed.`)}
+          verb={t('Remove')}
+          onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, t('{name} is removed.', { name }))}
         />
       </Record>
       {isEdited ? (
         <AddForm
-          title={`Edit ${name}`}
-          verb="Save"
+          title={t('Edit {name}', { name })}
+          verb={t('Save')}
           fields={changeFields(channel)}
           isBusy={actions.isBusy}
           isOpen
@@ -146,8 +154,8 @@ const kindNames: Record<ChannelKind, string> = {
   email: 'E-mail',
   webhook: 'Webhook',
   ntfy: 'ntfy',
-  slack: 'Slack, Mattermost or Discord',
-  apprise: 'Apprise: Telegram, Matrix, Signal and others',
+  slack: t('Slack, Mattermost or Discord'),
+  apprise: t('Apprise: Telegram, Matrix, Signal and others'),
   alertmanager: 'Alertmanager',
   mqtt: 'MQTT',
 }
@@ -160,30 +168,38 @@ interface Setting extends FormField {
 const url = (label: string, hint: string): Setting => ({ name: 'url', label, hint, isRequired: true, isSecret: true })
 
 const settings: Record<ChannelKind, readonly Setting[]> = {
-  email: [{ name: 'to', label: 'E-mail address', kind: 'email', isRequired: true }],
-  webhook: [url('Address', 'Gets JSON by POST, signed after Standard Webhooks.')],
+  email: [{ name: 'to', label: t('E-mail address'), kind: 'email', isRequired: true }],
+  webhook: [url(t('Address'), t('Gets JSON by POST, signed after Standard Webhooks.'))],
   ntfy: [
-    url('Address of the topic', 'For example https://ntfy.sh/my-topic. Anyone who knows it can read the messages.'),
-    { name: 'token', label: 'Access token', isSecret: true },
+    url(
+      t('Address of the topic'),
+      t('For example https://ntfy.sh/my-topic. Anyone who knows it can read the messages.'),
+    ),
+    { name: 'token', label: t('Access token'), isSecret: true },
   ],
-  slack: [url('Address of the incoming webhook', 'Of Discord, with /slack at its end.')],
+  slack: [url(t('Address of the incoming webhook'), t('Of Discord, with /slack at its end.'))],
   apprise: [
-    url('Address of an API server of Apprise', 'For example https://apprise.example/notify/KEY.'),
-    { name: 'urls', label: 'Addresses of services', hint: 'Where the address above ends in /notify.', isSecret: true },
-    { name: 'tag', label: 'Tag', hint: 'Restricts the services of KEY.' },
+    url(t('Address of an API server of Apprise'), t('For example https://apprise.example/notify/KEY.')),
+    {
+      name: 'urls',
+      label: t('Addresses of services'),
+      hint: t('Where the address above ends in /notify.'),
+      isSecret: true,
+    },
+    { name: 'tag', label: t('Tag'), hint: t('Restricts the services of KEY.') },
   ],
   alertmanager: [
-    url('Address', 'Before /api/v2/alerts, as https://alertmanager.example.com.'),
-    { name: 'username', label: 'User name' },
-    { name: 'password', label: 'Password', isSecret: true },
+    url(t('Address'), t('Before /api/v2/alerts, as https://alertmanager.example.com.')),
+    { name: 'username', label: t('User name') },
+    { name: 'password', label: t('Password'), isSecret: true },
   ],
   mqtt: [
-    { name: 'topic', label: 'Topic', hint: 'On the broker of the service.', isRequired: true },
-    { name: 'retain', label: 'One retained message a device', kind: 'check' },
+    { name: 'topic', label: t('Topic'), hint: t('On the broker of the service.'), isRequired: true },
+    { name: 'retain', label: t('One retained message a device'), kind: 'check' },
   ],
 }
 
-const nameField: FormField = { name: 'name', label: 'Name', isRequired: true }
+const nameField: FormField = { name: 'name', label: t('Name'), isRequired: true }
 
 function kindFields(kind: ChannelKind): FormField[] {
   return [nameField, ...settings[kind]]
@@ -193,7 +209,7 @@ function kindFields(kind: ChannelKind): FormField[] {
 function changeFields({ kind, name, settings: shown }: Channel): FormField[] {
   const fields = settings[kind].map(({ isSecret = false, ...field }) => {
     if (!isSecret) return { ...field, value: shown[field.name] ?? null }
-    return { ...field, isRequired: false, hint: 'Unchanged if empty.' }
+    return { ...field, isRequired: false, hint: t('Unchanged if empty.') }
   })
   return [{ ...nameField, value: name }, ...fields]
 }

@@ -3,7 +3,7 @@
 import { factNames } from '../../../alerts/core/condition-text.ts'
 import { useIsOperator } from '../../client/session.ts'
 import { ChoiceField, DurationField, NumberField } from '../../parts/fields.tsx'
-import { words } from '../../words/words.ts'
+import { t, words } from '../../words/words.ts'
 import { conditionNames } from './alert-words.ts'
 import type { BatteryMetric, ConditionKind, Direction, RuleForm } from './rule-form.ts'
 import type { KnownFleet } from './use-fleet.ts'
@@ -15,21 +15,21 @@ export function ConditionFields(props: ConditionFieldsProps) {
   return (
     <>
       <ChoiceField
-        label="When"
+        label={t('When')}
         value={form.kind}
         names={offeredFor(form.kind, isOperator)}
         onChange={(kind: ConditionKind) => onChange({ kind, ...usualFor(kind, form.metric) })}
       />
       <KindFields {...props} />
       <DurationField
-        label="Fires after"
-        hint={isOfHours ? 'Counted between the ends of hours.' : 'The condition must hold this long.'}
+        label={t('Fires after')}
+        hint={isOfHours ? t('Counted between the ends of hours.') : t('The condition must hold this long.')}
         seconds={form.forSeconds}
         onChange={forSeconds => onChange({ forSeconds })}
       />
       <DurationField
-        label="Resolves after"
-        hint="The condition must be over this long."
+        label={t('Resolves after')}
+        hint={t('The condition must be over this long.')}
         seconds={form.keepSeconds}
         onChange={keepSeconds => onChange({ keepSeconds })}
       />
@@ -66,7 +66,7 @@ function KindFields(props: ConditionFieldsProps) {
       return (
         <>
           <MetricField {...props} />
-          <LimitFields {...props} metric={form.metric} label="Limit" />
+          <LimitFields {...props} metric={form.metric} label={t('Limit')} />
         </>
       )
     case 'change':
@@ -74,16 +74,16 @@ function KindFields(props: ConditionFieldsProps) {
     case 'battery':
       return <BatteryFields {...props} />
     case 'completeness':
-      return <ShareField label="Share of readings below" {...props} />
+      return <ShareField label={t('Share of readings below')} {...props} />
     case 'suspect':
       return (
         <>
           <ShareField
-            label="Share of readings above"
-            hint="Counts the readings of an hour. One reading in a flat line is enough."
+            label={t('Share of readings above')}
+            hint={t('Counts the readings of an hour. One reading in a flat line is enough.')}
             {...props}
           />
-          <MetricField {...props} all="all that are built in" />
+          <MetricField {...props} all={t('all that are built in')} />
         </>
       )
     case 'unusual':
@@ -91,8 +91,8 @@ function KindFields(props: ConditionFieldsProps) {
     case 'site_silent':
       return (
         <>
-          <ShareField label="Share of devices above" {...props} />
-          <NumberField label="Minimum devices" value={form.count} min={1} onInput={count => onChange({ count })} />
+          <ShareField label={t('Share of devices above')} {...props} />
+          <NumberField label={t('Minimum devices')} value={form.count} min={1} onInput={count => onChange({ count })} />
           <AfterFields {...props} />
         </>
       )
@@ -106,13 +106,17 @@ function AfterFields({ form: { afterSeconds }, onChange }: ConditionFieldsProps)
   return (
     <>
       <ChoiceField
-        label="Silent for"
+        label={t('Silent for')}
         value={isOwn ? 'own' : 'usual'}
-        names={{ usual: 'longer than it usually is', own: 'a time of my own' }}
+        names={{ usual: t('longer than it usually is'), own: t('a time of my own') }}
         onChange={choice => onChange({ afterSeconds: choice === 'own' ? 3600 : undefined })}
       />
       {isOwn ? (
-        <DurationField label="Time" seconds={afterSeconds} onChange={seconds => onChange({ afterSeconds: seconds })} />
+        <DurationField
+          label={t('Time')}
+          seconds={afterSeconds}
+          onChange={seconds => onChange({ afterSeconds: seconds })}
+        />
       ) : null}
     </>
   )
@@ -123,7 +127,7 @@ function MetricField({ form, fleet, onChange, all }: ConditionFieldsProps & { al
   const offered = [...new Set([...fleet.metrics, form.metric])].filter(name => name !== '')
   const names: Record<string, string> = all === undefined ? {} : { '': all }
   for (const name of offered) names[name] = fleet.quantities.of(name).name
-  return <ChoiceField label="Metric" value={form.metric} names={names} onChange={metric => onChange({ metric })} />
+  return <ChoiceField label={t('Metric')} value={form.metric} names={names} onChange={metric => onChange({ metric })} />
 }
 
 interface LimitFieldsProps extends ConditionFieldsProps {
@@ -137,8 +141,8 @@ function LimitFields({ form, fleet, onChange, metric, label }: LimitFieldsProps)
     <>
       <NumberField {...{ label, unit }} isRequired value={form.value} onInput={value => onChange({ value })} />
       <NumberField
-        label="Hysteresis"
-        hint="Resolves this far back."
+        label={t('Hysteresis')}
+        hint={t('Resolves this far back.')}
         unit={unit}
         min={0}
         value={form.hysteresis}
@@ -149,9 +153,9 @@ function LimitFields({ form, fleet, onChange, metric, label }: LimitFieldsProps)
 }
 
 const directions: Record<Direction, string> = {
-  changes: 'rises or falls',
-  rises: 'rises',
-  falls: 'falls',
+  changes: t('rises or falls'),
+  rises: t('rises'),
+  falls: t('falls'),
 }
 
 function ChangeFields(props: ConditionFieldsProps) {
@@ -160,14 +164,14 @@ function ChangeFields(props: ConditionFieldsProps) {
     <>
       <MetricField {...props} />
       <ChoiceField
-        label="Direction"
+        label={t('Direction')}
         value={form.direction}
         names={directions}
         onChange={(direction: Direction) => onChange({ direction })}
       />
-      <LimitFields {...props} metric={form.metric} label="Change above" />
+      <LimitFields {...props} metric={form.metric} label={t('Change above')} />
       <DurationField
-        label="Within"
+        label={t('Within')}
         seconds={form.windowSeconds}
         onChange={windowSeconds => onChange({ windowSeconds })}
       />
@@ -176,9 +180,9 @@ function ChangeFields(props: ConditionFieldsProps) {
 }
 
 const batteryNames: Record<BatteryMetric, string> = {
-  battery_percentage: 'Its charge is below a limit',
-  battery_voltage: 'Its voltage is below a limit',
-  days: 'It is going to be empty soon',
+  battery_percentage: t('Its charge is below a limit'),
+  battery_voltage: t('Its voltage is below a limit'),
+  days: t('It is going to be empty soon'),
 }
 
 function BatteryFields(props: ConditionFieldsProps) {
@@ -186,15 +190,15 @@ function BatteryFields(props: ConditionFieldsProps) {
   return (
     <>
       <ChoiceField
-        label="Battery"
+        label={t('Battery')}
         value={form.battery}
         names={batteryNames}
         onChange={(battery: BatteryMetric) => onChange({ battery })}
       />
       {form.battery === 'days' ? (
         <NumberField
-          label="Within"
-          unit="days"
+          label={t('Within')}
+          unit={t('days')}
           min={1}
           max={365}
           isRequired
@@ -202,7 +206,7 @@ function BatteryFields(props: ConditionFieldsProps) {
           onInput={days => onChange({ days })}
         />
       ) : (
-        <LimitFields {...props} metric={form.battery} label="Limit" />
+        <LimitFields {...props} metric={form.battery} label={t('Limit')} />
       )}
     </>
   )
@@ -212,18 +216,23 @@ function ServiceFields(props: ConditionFieldsProps) {
   const { form, onChange } = props
   return (
     <>
-      <ChoiceField label="Problem" value={form.fact} names={factNames(words)} onChange={fact => onChange({ fact })} />
+      <ChoiceField
+        label={t('Problem')}
+        value={form.fact}
+        names={factNames(words)}
+        onChange={fact => onChange({ fact })}
+      />
       {form.fact === 'disk_full' ? (
         <NumberField
-          label="Days until full"
-          unit="days"
+          label={t('Days until full')}
+          unit={t('days')}
           min={0}
           max={365}
           value={form.days}
           onInput={days => onChange({ days })}
         />
       ) : null}
-      {form.fact === 'journal_full' ? <ShareField label="Share of the journal above" {...props} /> : null}
+      {form.fact === 'journal_full' ? <ShareField label={t('Share of the journal above')} {...props} /> : null}
     </>
   )
 }

@@ -14,7 +14,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
 import { pageTimes, timeText } from '../../text/preferences.ts'
-import { t, tn } from '../../words/words.ts'
+import { t, tc, tn, tp } from '../../words/words.ts'
 import { type Attempted, attemptText } from './alert-words.ts'
 
 interface DeliveryPage {
@@ -23,19 +23,19 @@ interface DeliveryPage {
 }
 
 const stateNames = {
-  waiting: 'waiting',
-  delivered: 'delivered',
-  given_up: 'given up',
-  cancelled: 'cancelled',
+  waiting: t('waiting'),
+  delivered: t('delivered'),
+  given_up: t('given up'),
+  cancelled: t('cancelled'),
 } as const
 
 const kindTexts: Record<Delivery['kind'], string> = {
-  firing: 'fires',
-  resolved: 'is resolved',
-  repeat: 'still fires',
-  flapping: 'flaps',
-  refresh: 'still fires',
-  test: 'is a test',
+  firing: tc('alert', 'fires'),
+  resolved: t('is resolved'),
+  repeat: t('still fires'),
+  flapping: t('flaps'),
+  refresh: t('still fires'),
+  test: t('is a test'),
 }
 
 export function DeliveriesSection() {
@@ -66,12 +66,12 @@ function Filters({ channel, state }: { channel: string; state: string }) {
   return (
     <div class="fields filters">
       <FilterField
-        label="Channel"
+        label={t('Channel')}
         argument="channel"
         chosen={channel}
         choices={channels.map(({ id, name }) => [String(id), name] as const)}
       />
-      <FilterField label="State" argument="state" chosen={state} choices={Object.entries(stateNames)} />
+      <FilterField label={t('State')} argument="state" chosen={state} choices={Object.entries(stateNames)} />
     </div>
   )
 }
@@ -79,26 +79,22 @@ function Filters({ channel, state }: { channel: string; state: string }) {
 function DeliveryRow({ delivery, actions }: { delivery: Delivery; actions: Actions }) {
   const [isOpen, setOpen] = useState(false)
   const { id, channel, rule, kind, severity, state, written, attempts, created_at, due_at } = delivery
-  const name = `${rule ?? 'A rule that was removed'} ${kindTexts[kind]}`
+  const name = `${rule ?? t('A rule that was removed')} ${kindTexts[kind]}`
   const label = `${name}, ${timeText(created_at)}`
   const facts = [
     <Moment at={created_at} />,
-    `to ${channel}`,
-    written ? 'written to a file: no mail server' : stateNames[state],
+    t('to {channel}', { channel }),
+    written ? t('written to a file: no mail server') : stateNames[state],
     attempts === 0 ? undefined : tn(attempts, '{count} attempt', '{count} attempts'),
-    state === 'waiting' && attempts > 0 ? (
-      <>
-        next <Moment at={due_at} />
-      </>
-    ) : undefined,
+    state === 'waiting' && attempts > 0 ? tp('next {moment}', { moment: <Moment at={due_at} /> }) : undefined,
   ]
   const replay = () =>
     void actions.change<Attempted>('POST', `/${id}/replay`, undefined, sent => attemptText(`“${name}”`, sent))
   return (
     <>
       <Record name={kind === 'test' ? 'A test' : name} facts={facts} mark={<SeverityBadge severity={severity} />}>
-        <RowButton name={label} text="Send again" onClick={replay} />
-        <RowButton name={label} text="Attempts" isOpen={isOpen} onClick={() => setOpen(!isOpen)} />
+        <RowButton name={label} text={t('Send again')} onClick={replay} />
+        <RowButton name={label} text={t('Attempts')} isOpen={isOpen} onClick={() => setOpen(!isOpen)} />
       </Record>
       {isOpen ? <Attempts id={id} count={attempts} /> : null}
     </>
@@ -110,15 +106,21 @@ function Attempts({ id, count }: { id: Delivery['id']; count: number }) {
   const { state, refresh } = useRefreshed<DeliveryDetails>(addressOf(`/api/alert-deliveries/${id}`))
   useEffect(refresh, [count])
   const attempts = lastValue(state)?.attempt_list
-  if (attempts === undefined && state.kind === 'loading') return <Skeleton name="The attempts are loading" rows={2} />
+  if (attempts === undefined && state.kind === 'loading')
+    return <Skeleton name={t('The attempts are loading')} rows={2} />
   return (
     <div class="history">
       <FailureBanner state={state} timeText={pageTimes().time} />
-      {attempts?.length === 0 ? <p class="soft">Nothing has been sent yet.</p> : null}
+      {attempts?.length === 0 ? <p class="soft">{t('Nothing has been sent yet.')}</p> : null}
       <ol>
         {attempts?.map(({ at, status, duration_ms, error, answer, by_hand }) => (
           <li key={at}>
-            <Moment at={at} />: {error ?? `status ${status}`}, after {duration_ms} ms{by_hand ? ', by hand' : ''}
+            {tp('{moment}: {reason}, after {duration} ms', {
+              moment: <Moment at={at} />,
+              reason: error ?? t('status {status}', { status: String(status) }),
+              duration: duration_ms,
+            })}
+            {by_hand ? t(', by hand') : ''}
             {answer === '' ? null : <pre>{answer}</pre>}
           </li>
         ))}

@@ -7,12 +7,13 @@ import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { ChoiceField } from '../../parts/fields.tsx'
 import { Banner } from '../../parts/loading.tsx'
+import { t } from '../../words/words.ts'
 import type { RuleForm } from './rule-form.ts'
 
 const severityNames = {
-  info: 'info: worth knowing',
-  warning: 'warning: look at it today',
-  critical: 'critical: look at it now',
+  info: t('info: worth knowing'),
+  warning: t('warning: look at it today'),
+  critical: t('critical: look at it now'),
 } as const
 
 export interface NotificationFieldsProps {
@@ -31,13 +32,13 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
     <>
       <div class="fields">
         <ChoiceField
-          label="Severity"
+          label={t('Severity')}
           value={form.severity}
           names={severityNames}
           onChange={severity => onChange({ severity })}
         />
         <label class="field">
-          Tag of groups
+          {t('Tag of groups')}
           <input
             value={form.groupBy}
             maxLength={32}
@@ -46,12 +47,12 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
             onInput={({ currentTarget }) => onChange({ groupBy: currentTarget.value })}
           />
           <span class="soft">
-            Sends one message for each value of the tag, such as site. Empty: one message for all devices.
+            {t('Sends one message for each value of the tag, such as site. Empty: one message for all devices.')}
           </span>
         </label>
       </div>
       <fieldset class="channels">
-        <legend>Channels</legend>
+        <legend>{t('Channels')}</legend>
         {channels.map(({ id, name, kind, target, notice, enabled }) => (
           <label key={id} class="check">
             <input
@@ -64,18 +65,18 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
             <span>
               {name}{' '}
               <span class="soft">
-                {[kind, target, notice, enabled ? null : 'off'].filter(part => part !== null).join(', ')}
+                {[kind, target, notice, enabled ? null : t('off')].filter(part => part !== null).join(', ')}
               </span>
             </span>
           </label>
         ))}
         {channels.length === 0 ? <MailToMe {...{ isNew, mailTo, onMailTo }} /> : null}
         {isSilent ? (
-          <Banner kind="warn">No enabled channel is chosen. Alerts of this rule only show on the pages.</Banner>
+          <Banner kind="warn">{t('No enabled channel is chosen. Alerts of this rule only show on the pages.')}</Banner>
         ) : null}
       </fieldset>
       <label class="field">
-        Instructions
+        {t('Instructions')}
         <textarea
           class="prose"
           value={form.note}
@@ -83,7 +84,7 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
           maxLength={1024}
           onInput={({ currentTarget }) => onChange({ note: currentTarget.value })}
         />
-        <span class="soft">Included in every notification.</span>
+        <span class="soft">{t('Included in every notification.')}</span>
       </label>
       <label class="check">
         <input
@@ -91,7 +92,7 @@ export function NotificationFields({ form, channels, isNew, mailTo, onMailTo, on
           checked={form.enabled}
           onChange={({ currentTarget }) => onChange({ enabled: currentTarget.checked })}
         />
-        Enabled
+        {t('Enabled')}
       </label>
     </>
   )
@@ -109,7 +110,7 @@ function MailToMe({ isNew, mailTo, onMailTo }: Pick<NotificationFieldsProps, 'is
   const email = isConfirmed ? profile?.email : undefined
   useEffect(() => (isNew ? onMailTo(email) : undefined), [email, isNew])
   if (!isConfirmed) {
-    return <p class="soft">Confirm {profile?.email} on the account page to get mail.</p>
+    return <p class="soft">{t('Confirm {email} on the account page to get mail.', { email: profile?.email ?? '' })}</p>
   }
   if (email === undefined) return null
   return (
@@ -119,7 +120,7 @@ function MailToMe({ isNew, mailTo, onMailTo }: Pick<NotificationFieldsProps, 'is
         checked={mailTo !== undefined}
         onChange={({ currentTarget }) => onMailTo(currentTarget.checked ? email : undefined)}
       />
-      A mail to {email}
+      {t('A mail to {email}', { email })}
     </label>
   )
 }

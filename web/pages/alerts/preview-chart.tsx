@@ -10,6 +10,7 @@ import { readReadings } from '../../client/read-json.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { createZone } from '../../text/zone.ts'
+import { t } from '../../words/words.ts'
 import { type FiringStretch, firingPanel, limitsOf } from '../device/alert-marks.ts'
 import { panelOf } from '../device/panels.ts'
 import { readingsQuery } from '../device/range-plan.ts'
@@ -61,7 +62,7 @@ export function PreviewChart({ shown, rule, fleet, window }: PreviewChartProps) 
   if (panels.length === 0) return null
   return (
     <ChartStack
-      label={`Preview of the rule on ${device ?? 'all its devices'}`}
+      label={t('Preview of the rule on {devices}', { devices: device ?? t('all its devices') })}
       panels={panels}
       window={seen}
       nowMs={window.toMs}

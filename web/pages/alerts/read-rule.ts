@@ -3,6 +3,7 @@
 import type { Condition } from '../../../alerts/core/condition.ts'
 import type { NewRule } from '../../../alerts/core/rule.ts'
 import type { Quantities, Quantity } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 import type { RuleForm } from './rule-form.ts'
 
 export type ReadForm = { readonly ok: true; readonly rule: NewRule } | { readonly ok: false; readonly sentence: string }
@@ -11,9 +12,9 @@ export type ReadForm = { readonly ok: true; readonly rule: NewRule } | { readonl
 export function readForm(form: RuleForm, quantities: Quantities): ReadForm {
   const { name, covers, devices, kind, note } = form
   const tags = listIn(form.tags)
-  if (name.trim() === '') return refused('The rule needs a name.')
-  if (kind !== 'service' && covers === 'tags' && tags.length === 0) return refused('Name a tag, as site:berlin.')
-  if (kind !== 'service' && covers === 'devices' && devices.length === 0) return refused('Choose a device.')
+  if (name.trim() === '') return refused(t('The rule needs a name.'))
+  if (kind !== 'service' && covers === 'tags' && tags.length === 0) return refused(t('Name a tag, as site:berlin.'))
+  if (kind !== 'service' && covers === 'devices' && devices.length === 0) return refused(t('Choose a device.'))
   const condition = readCondition(form, quantities)
   if (typeof condition === 'string') return refused(condition)
   const selector = covers === 'all' ? { all: true as const } : covers === 'tags' ? { tags } : { devices: [...devices] }
@@ -66,8 +67,8 @@ function readCondition(form: RuleForm, quantities: Quantities): Condition | stri
 }
 
 const after = (seconds: number | undefined) => (seconds === undefined ? {} : { after_seconds: seconds })
-const noValue = 'The limit must be a number.'
-const noShare = 'The share must be a number from 0 to 100.'
+const noValue = t('The limit must be a number.')
+const noShare = t('The share must be a number from 0 to 100.')
 
 function readThreshold(form: RuleForm, kind: 'above' | 'below', quantity: Quantity): Condition | string {
   const value = numberIn(form.value)
@@ -78,7 +79,7 @@ function readThreshold(form: RuleForm, kind: 'above' | 'below', quantity: Quanti
 
 function readChange(form: RuleForm, quantity: Quantity): Condition | string {
   const typed = numberIn(form.value)
-  if (typed === undefined || typed === 0) return 'The change must be a number other than 0.'
+  if (typed === undefined || typed === 0) return t('The change must be a number other than 0.')
   const amount = storedDifference(Math.abs(typed), quantity)
   return {
     kind: 'change',
@@ -93,7 +94,7 @@ function readChange(form: RuleForm, quantity: Quantity): Condition | string {
 function readBattery(form: RuleForm, quantities: Quantities): Condition | string {
   if (form.battery === 'days') {
     const days = numberIn(form.days)
-    return days === undefined ? 'The number of days must be a number.' : { kind: 'battery', days, hysteresis: 0 }
+    return days === undefined ? t('The number of days must be a number.') : { kind: 'battery', days, hysteresis: 0 }
   }
   const quantity = quantities.of(form.battery)
   const value = numberIn(form.value)
@@ -114,7 +115,7 @@ function readShare(form: RuleForm, kind: 'completeness' | 'suspect' | 'site_sile
 function readService({ fact, days, share }: RuleForm): Condition | string {
   if (fact === 'disk_full') {
     const count = numberIn(days)
-    return count === undefined ? 'The number of days must be a number.' : { kind: 'service', fact, days: count }
+    return count === undefined ? t('The number of days must be a number.') : { kind: 'service', fact, days: count }
   }
   if (fact !== 'journal_full') return { kind: 'service', fact }
   const used = shareIn(share)

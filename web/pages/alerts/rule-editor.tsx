@@ -8,6 +8,7 @@ import { lastValue, worstState } from '../../client/resource-state.ts'
 import { sendChange } from '../../client/send-change.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { Banner, FailureBanner, Skeleton } from '../../parts/loading.tsx'
+import { t } from '../../words/words.ts'
 import { ruleSentence } from './alert-words.ts'
 import { ConditionFields } from './condition-fields.tsx'
 import { NotificationFields } from './notification-fields.tsx'
@@ -31,7 +32,7 @@ export function RuleEditor({ id }: { id: number | undefined }) {
   return (
     <>
       <FailureBanner state={state} timeText={fleet.times.time} />
-      {!isReady && state.kind === 'loading' ? <Skeleton name="The rule is loading" /> : null}
+      {!isReady && state.kind === 'loading' ? <Skeleton name={t('The rule is loading')} /> : null}
       {isReady ? <Editor rule={loaded} channels={known} fleet={fleet} /> : null}
     </>
   )
@@ -63,13 +64,13 @@ function Editor({ rule, channels, fleet }: EditorProps) {
   }
 
   // The sentence and the preview do not wait for a name.
-  const previewed = readForm({ ...form, name: form.name.trim() === '' ? 'This rule' : form.name }, fleet.quantities)
+  const previewed = readForm({ ...form, name: form.name.trim() === '' ? t('This rule') : form.name }, fleet.quantities)
   const notified = channels.filter(({ id, enabled }) => enabled && form.channels.includes(id)).map(({ name }) => name)
   if (mailTo !== undefined) notified.push(mailTo)
   return (
     <div class="editor">
       <form
-        aria-label={rule === undefined ? 'New rule' : `Rule ${rule.name}`}
+        aria-label={rule === undefined ? t('New rule') : t('Rule {name}', { name: rule.name })}
         onSubmit={event => {
           event.preventDefault()
           void save()
@@ -79,7 +80,7 @@ function Editor({ rule, channels, fleet }: EditorProps) {
         <div class="card">
           <div class="fields">
             <label class="field">
-              Name
+              {t('Name')}
               <input
                 value={form.name}
                 required
@@ -98,7 +99,7 @@ function Editor({ rule, channels, fleet }: EditorProps) {
           </div>
         </div>
         <div class="card">
-          <h2>Notify</h2>
+          <h2>{t('Notify')}</h2>
           <NotificationFields
             {...{ form, channels, mailTo, onMailTo: setMailTo }}
             isNew={rule === undefined}
@@ -106,10 +107,10 @@ function Editor({ rule, channels, fleet }: EditorProps) {
           />
           <div class="actions">
             <button type="submit" class="button strong" disabled={isBusy}>
-              {rule === undefined ? 'Add the rule' : 'Save'}
+              {rule === undefined ? t('Add the rule') : t('Save')}
             </button>
             <a class="button" href={addressOf('/alerts/rules')}>
-              Cancel
+              {t('Cancel')}
             </a>
           </div>
         </div>
@@ -123,7 +124,7 @@ function Editor({ rule, channels, fleet }: EditorProps) {
 async function sendRule(id: number | undefined, rule: object & { channels: readonly number[] }, mailTo?: string) {
   let { channels } = rule
   if (mailTo !== undefined) {
-    const body = { name: 'My mail', kind: 'email', settings: { to: mailTo } }
+    const body = { name: t('My mail'), kind: 'email', settings: { to: mailTo } }
     const added = await sendChange<Channel>('POST', addressOf('/api/alert-channels'), body)
     if (!added.ok) return added.sentence
     channels = [...channels, added.value.id]

@@ -4,6 +4,7 @@ import type { Channel } from '../../../alerts/core/channel.ts'
 import type { Condition, ServiceFact } from '../../../alerts/core/condition.ts'
 import type { NewRule } from '../../../alerts/core/rule.ts'
 import { type Quantities, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 
 export type ConditionKind = Condition['kind']
 export type BatteryMetric = 'battery_percentage' | 'battery_voltage' | 'days'
@@ -157,12 +158,12 @@ export function metricOf(condition: Condition): string | undefined {
 /** The rules that nearly everybody wants. */
 export const presets = {
   silent: {
-    title: 'Notify me when a device goes silent',
-    form: { name: 'A device is silent', kind: 'silent', note: 'Check its power and its connection.' },
+    title: t('Notify me when a device goes silent'),
+    form: { name: t('A device is silent'), kind: 'silent', note: t('Check its power and its connection.') },
   },
   battery: {
-    title: 'Notify me when a battery runs low',
-    form: { name: 'A battery runs low', kind: 'battery', battery: 'days', days: '14', severity: 'info' },
+    title: t('Notify me when a battery runs low'),
+    form: { name: t('A battery runs low'), kind: 'battery', battery: 'days', days: '14', severity: 'info' },
   },
 } as const satisfies Record<string, { title: string; form: Partial<RuleForm> }>
 

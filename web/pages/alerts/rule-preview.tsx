@@ -10,13 +10,13 @@ import { useRested } from '../../client/use-resource.ts'
 import { Banner, Skeleton } from '../../parts/loading.tsx'
 import { inOneUnit } from '../../text/numbers.ts'
 import { timesText } from '../../text/phrases.ts'
-import { countText, tn } from '../../words/words.ts'
+import { countText, t, tn } from '../../words/words.ts'
 import { PreviewChart } from './preview-chart.tsx'
 import type { KnownFleet } from './use-fleet.ts'
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
-const ranges = { '7': '7 days', '30': '30 days', '90': '90 days', '365': '1 year' } as const
+const ranges = { '7': t('7 days'), '30': t('30 days'), '90': t('90 days'), '365': t('1 year') } as const
 
 export interface RulePreviewProps {
   /** Undefined while something is missing. */
@@ -33,12 +33,12 @@ export function RulePreview({ rule, fleet }: RulePreviewProps) {
   return (
     <section class="card preview" aria-labelledby="preview">
       <div class="section-head">
-        <h2 id="preview">How it would have behaved</h2>
+        <h2 id="preview">{t('How it would have behaved')}</h2>
         <Presets names={ranges} chosen={days} onChoose={setDays} />
       </div>
-      {rule === undefined ? <p class="soft">The preview follows once the rule is complete.</p> : null}
+      {rule === undefined ? <p class="soft">{t('The preview follows once the rule is complete.')}</p> : null}
       {failure === undefined ? null : <Banner kind="warn">{failure}</Banner>}
-      {isLoading && answer === undefined ? <Skeleton name="The preview is loading" rows={3} /> : null}
+      {isLoading && answer === undefined ? <Skeleton name={t('The preview is loading')} rows={3} /> : null}
       {answer === undefined || rule === undefined ? null : (
         <div class={isLoading ? 'stale' : undefined} aria-busy={isLoading}>
           <Answer answer={answer} rule={rule} fleet={fleet} window={range} />
@@ -75,7 +75,8 @@ interface AnswerProps {
 
 function Answer({ answer, rule, fleet, window }: AnswerProps) {
   const [chosen, setChosen] = useState<string>()
-  if (!answer.supported) return <p>There is no preview of this kind: it depends on more than the stored readings.</p>
+  if (!answer.supported)
+    return <p>{t('There is no preview of this kind: it depends on more than the stored readings.')}</p>
   const { devices, devices_left_out, weeks } = answer
   const shown = devices.find(({ device }) => device === chosen) ?? devices[0]
   return (
@@ -87,7 +88,7 @@ function Answer({ answer, rule, fleet, window }: AnswerProps) {
         <>
           {devices.length < 2 ? null : (
             <label class="field">
-              Drawn for
+              {t('Drawn for')}
               <select value={shown.device ?? ''} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
                 {devices.map(({ device, count }) => (
                   <option key={device} value={device ?? ''}>
@@ -102,7 +103,11 @@ function Answer({ answer, rule, fleet, window }: AnswerProps) {
       )}
       {devices_left_out === 0 ? null : (
         <p class="soft">
-          {tn(devices_left_out, '{count} more device', '{count} more devices')} of the rule are not previewed.
+          {tn(
+            devices_left_out,
+            '{count} more device of the rule are not previewed.',
+            '{count} more devices of the rule are not previewed.',
+          )}
         </p>
       )}
       <Weeks weeks={weeks} forSeconds={rule.for_seconds} />
@@ -111,25 +116,31 @@ function Answer({ answer, rule, fleet, window }: AnswerProps) {
 }
 
 function sentenceOf({ total, longest_seconds, devices }: PreviewAnswer): string {
-  if (total === 0) return 'It would not have fired.'
+  if (total === 0) return t('It would not have fired.')
   const fired = devices.filter(({ count }) => count > 0).length
-  const where = devices.length < 2 ? '' : ` on ${tn(fired, '{count} device', '{count} devices')}`
-  return `It would have fired ${timesText(total)}${where}, for ${inOneUnit(longest_seconds)} at the longest.`
+  const where = devices.length < 2 ? '' : tn(fired, ' on {count} device', ' on {count} devices')
+  return t('It would have fired {times}{where}, for {duration} at the longest.', {
+    times: timesText(total),
+    where,
+    duration: inOneUnit(longest_seconds),
+  })
 }
 
 /** Results for half and twice the required time show its effect. */
 function Weeks({ weeks, forSeconds }: { weeks: PreviewAnswer['weeks']; forSeconds: number }) {
   if (weeks.length === 0) return null
   const heads =
-    forSeconds === 0 ? ['Times'] : [forSeconds / 2, forSeconds, forSeconds * 2].map(s => `For ${inOneUnit(s)}`)
+    forSeconds === 0
+      ? [t('Times')]
+      : [forSeconds / 2, forSeconds, forSeconds * 2].map(s => t('For {duration}', { duration: inOneUnit(s) }))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard
-    <section class="twin-scroll" tabIndex={0} aria-label="By week">
+    <section class="twin-scroll" tabIndex={0} aria-label={t('By week')}>
       <table>
-        <caption>How often it would have fired, by week</caption>
+        <caption>{t('How often it would have fired, by week')}</caption>
         <thead>
           <tr>
-            <th scope="col">Week</th>
+            <th scope="col">{t('Week')}</th>
             {heads.map(head => (
               <th key={head} scope="col">
                 {head}

@@ -34,10 +34,10 @@ export function RulesSection() {
       {actions => (
         <div class="actions">
           <a class="button strong" href={addressOf('/alerts/rules/new')}>
-            New rule
+            {t('New rule')}
           </a>
           <a class="button" href={addressOf('/api/alert-rules/export')} download="alert-rules.json">
-            Export
+            {t('Export')}
           </a>
           <ImportForm actions={actions} />
         </div>
@@ -51,11 +51,16 @@ function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quanti
   const facts = [
     ruleText(rule, quantities),
     selectorText(selector),
-    channels.length === 0 ? 'no notifications' : tn(channels.length, '{count} channel', '{count} channels'),
-    enabled ? undefined : 'off',
+    channels.length === 0 ? t('no notifications') : tn(channels.length, '{count} channel', '{count} channels'),
+    enabled ? undefined : t('off'),
   ]
   const enable = () =>
-    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, enabled ? `${name} is off.` : `${name} is on.`)
+    void actions.change(
+      'PATCH',
+      `/${id}`,
+      { enabled: !enabled },
+      enabled ? t('{name} is off.', { name }) : t('{name} is on.', { name }),
+    )
   return (
     <Record
       name={name}
@@ -63,13 +68,13 @@ function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quanti
       facts={facts}
       mark={<SeverityBadge severity={severity} />}
     >
-      <RowButton name={name} text={enabled ? 'Switch off' : 'Switch on'} onClick={enable} />
+      <RowButton name={name} text={enabled ? t('Switch off') : t('Switch on')} onClick={enable} />
       <ConfirmedButton
-        title={`Remove ${name}?`}
-        text="Firing alerts are resolved. All alerts of the rule are removed."
+        title={t('Remove {name}?', { name })}
+        text={t('Firing alerts are resolved. All alerts of the rule are removed.')}
         name={name}
-        verb="Remove"
-        onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, `${name} is removed.`)}
+        verb={t('Remove')}
+        onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, t('{name} is removed.', { name }))}
       />
     </Record>
   )
@@ -87,17 +92,22 @@ function ImportForm({ actions }: { actions: Actions }) {
   const send = async (file: File | undefined) => {
     if (file === undefined) return
     const body = parsed(await file.text())
-    if (body === undefined) return actions.refuse(`${file.name} is not JSON.`)
+    if (body === undefined) return actions.refuse(t('{name} is not JSON.', { name: file.name }))
     await actions.change<Imported>('POST', '/import', body, result => {
       const { added, changed, unchanged } = result
-      return `${file.name}: ${added} added, ${changed} changed, ${unchanged} as they were.`
+      return t('{name}: {added} added, {changed} changed, {unchanged} as they were.', {
+        name: file.name,
+        added,
+        changed,
+        unchanged,
+      })
     })
     // The same file may be chosen again.
     if (input.current !== null) input.current.value = ''
   }
   return (
     <label class="button file">
-      Import
+      {t('Import')}
       <input
         ref={input}
         class="unseen"

@@ -2,14 +2,15 @@
 
 import { useState } from 'preact/hooks'
 import { ChoiceField, DeviceField } from '../../parts/fields.tsx'
+import { t } from '../../words/words.ts'
 import type { RuleForm } from './rule-form.ts'
 
 export type SelectorForm = Pick<RuleForm, 'covers' | 'tags' | 'devices'>
 
 const names: Record<SelectorForm['covers'], string> = {
-  all: 'All devices',
-  tags: 'Devices with tags',
-  devices: 'Some devices',
+  all: t('All devices'),
+  tags: t('Devices with tags'),
+  devices: t('Some devices'),
 }
 
 export interface SelectorFieldsProps {
@@ -20,10 +21,10 @@ export interface SelectorFieldsProps {
 export function SelectorFields({ form, onChange }: SelectorFieldsProps) {
   return (
     <>
-      <ChoiceField label="Devices" value={form.covers} names={names} onChange={covers => onChange({ covers })} />
+      <ChoiceField label={t('Devices')} value={form.covers} names={names} onChange={covers => onChange({ covers })} />
       {form.covers === 'tags' ? (
         <label class="field">
-          Tags
+          {t('Tags')}
           <input
             value={form.tags}
             required
@@ -32,7 +33,7 @@ export function SelectorFields({ form, onChange }: SelectorFieldsProps) {
             placeholder="site:berlin, room:*"
             onInput={({ currentTarget }) => onChange({ tags: currentTarget.value })}
           />
-          <span class="soft">Requires all tags, separated by commas. site:* is any site.</span>
+          <span class="soft">{t('Requires all tags, separated by commas. site:* is any site.')}</span>
         </label>
       ) : null}
       {form.covers === 'devices' ? (
@@ -52,13 +53,13 @@ function ChosenDevices({ devices, onChange }: { devices: readonly string[]; onCh
   }
   return (
     <div class="field chosen">
-      <DeviceField key={place} label="Add a device" value="" onChoose={add} />
-      <ul class="chips" aria-label="Chosen devices">
+      <DeviceField key={place} label={t('Add a device')} value="" onChoose={add} />
+      <ul class="chips" aria-label={t('Chosen devices')}>
         {devices.map(name => (
           <li key={name}>
             <button type="button" class="button" onClick={() => onChange(devices.filter(other => other !== name))}>
               {name} <span aria-hidden="true">×</span>
-              <span class="unseen">: remove</span>
+              <span class="unseen">{t(': remove')}</span>
             </button>
           </li>
         ))}

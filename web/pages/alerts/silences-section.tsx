@@ -9,7 +9,7 @@ import { ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record, RowButton } from '../../parts/record.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
-import { t, tn } from '../../words/words.ts'
+import { t, tc, tn, tp } from '../../words/words.ts'
 import { selectorText, weeklyText } from './alert-words.ts'
 import { listIn } from './read-rule.ts'
 import { SelectorFields, type SelectorForm } from './selector-fields.tsx'
@@ -40,44 +40,44 @@ function SilenceRow({ silence, actions }: { silence: Silence; actions: Actions }
   const { id, selector, rule_id, from, until, weekly, reason, created_by, is_active } = silence
   const name = selectorText(selector)
   const facts = [
-    is_active ? 'silent now' : 'not at present',
-    until === null ? (
-      <>
-        since <Moment at={from} />
-      </>
-    ) : (
-      <>
-        <Moment at={from} /> to <Moment at={until} />
-      </>
-    ),
+    is_active ? t('silent now') : t('not at present'),
+    until === null
+      ? tp('since {moment}', { moment: <Moment at={from} /> })
+      : tp('{from} to {until}', { from: <Moment at={from} />, until: <Moment at={until} /> }),
     weekly === null ? undefined : weeklyText(weekly),
-    rule_id === null ? undefined : `of rule ${rule_id} alone`,
+    rule_id === null ? undefined : t('of rule {rule} alone', { rule: rule_id }),
     reason,
-    `by ${created_by}`,
+    t('by {name}', { name: created_by }),
   ]
-  const end = () => void actions.change('DELETE', `/${id}`, undefined, `The silence of ${name} has ended.`)
+  const end = () => void actions.change('DELETE', `/${id}`, undefined, t('The silence of {name} has ended.', { name }))
   return (
     <Record name={name} facts={facts}>
-      <RowButton name={name} text="End" onClick={end} />
+      <RowButton name={name} text={t('End')} onClick={end} />
     </Record>
   )
 }
 
 const hourMs = 3_600_000
-const lengths = { '1': '1 hour', '4': '4 hours', '24': '1 day', '168': '1 week', weekly: 'each week' } as const
+const lengths = {
+  '1': t('1 hour'),
+  '4': t('4 hours'),
+  '24': t('1 day'),
+  '168': t('1 week'),
+  weekly: t('each week'),
+} as const
 type Length = keyof typeof lengths
 
-const reasonField: FormField = { name: 'reason', label: 'Reason' }
+const reasonField: FormField = { name: 'reason', label: t('Reason') }
 const weeklyFields: FormField[] = [
   {
     name: 'days',
-    label: 'Days',
-    hint: '1 is Monday, 7 is Sunday; with commas between them.',
+    label: t('Days'),
+    hint: t('1 is Monday, 7 is Sunday; with commas between them.'),
     value: '6, 7',
     isRequired: true,
   },
-  { name: 'from', label: 'From', hint: 'For example 22:00, in the time zone of the service.', isRequired: true },
-  { name: 'until', label: 'Until', hint: 'On the next day if it is not later.', isRequired: true },
+  { name: 'from', label: t('From'), hint: t('For example 22:00, in the time zone of the service.'), isRequired: true },
+  { name: 'until', label: tc('time', 'Until'), hint: t('On the next day if it is not later.'), isRequired: true },
 ]
 
 function NewSilenceForm({ actions }: { actions: Actions }) {
@@ -95,15 +95,15 @@ function NewSilenceForm({ actions }: { actions: Actions }) {
       return false
     }
     const body = { selector: chosen, ...timesOf(length, values), reason: String(values['reason'] ?? '') }
-    const done = `${selectorText(chosen)}: no notifications.`
+    const done = t('{devices}: no notifications.', { devices: selectorText(chosen) })
     return (await actions.change('POST', '', body satisfies Partial<NewSilence>, done)) !== undefined
   }
   const fields = length === 'weekly' ? [...weeklyFields, reasonField] : [reasonField]
   return (
     <AddForm
-      title="New silence"
+      title={t('New silence')}
       isStrong
-      verb="Add"
+      verb={t('Add')}
       fields={fields}
       isBusy={actions.isBusy}
       isOpen={device !== null}
@@ -111,7 +111,7 @@ function NewSilenceForm({ actions }: { actions: Actions }) {
     >
       <div class="fields">
         <SelectorFields form={selector} onChange={change => setSelector({ ...selector, ...change })} />
-        <ChoiceField label="For" value={length} names={lengths} onChange={setLength} />
+        <ChoiceField label={t('For')} value={length} names={lengths} onChange={setLength} />
       </div>
     </AddForm>
   )
@@ -120,9 +120,9 @@ function NewSilenceForm({ actions }: { actions: Actions }) {
 /** A text names the missing field. */
 function readSelector({ covers, tags, devices }: SelectorForm): NewSilence['selector'] | string {
   if (covers === 'all') return { all: true }
-  if (covers === 'devices') return devices.length === 0 ? 'Choose a device.' : { devices: [...devices] }
+  if (covers === 'devices') return devices.length === 0 ? t('Choose a device.') : { devices: [...devices] }
   const named = listIn(tags)
-  return named.length === 0 ? 'Name a tag, as site:berlin.' : { tags: named }
+  return named.length === 0 ? t('Name a tag, as site:berlin.') : { tags: named }
 }
 
 function timesOf(length: Length, { days, from, until }: FormValues): Pick<NewSilence, 'until' | 'weekly'> {
