@@ -2,7 +2,7 @@
 
 import { connect } from 'node:net'
 import { median, quantile } from 'simple-statistics'
-import { pointId } from '../query/points/point-id.ts'
+import { pointId } from '../query/points/point-rows.ts'
 import { createPointTexts, writePoints } from '../query/points/point-texts.ts'
 import type { SliceQuery } from '../query/points/points-queries.ts'
 import { createPointsSource } from '../query/points/points-source.ts'

@@ -16,7 +16,7 @@ import { performance } from 'node:perf_hooks'
 import pg from 'pg'
 import { median, quantile } from 'simple-statistics'
 import { createRandom } from '../cli/demo/noise.ts'
-import { pointId } from '../query/points/point-id.ts'
+import { pointId } from '../query/points/point-rows.ts'
 import { pointsTable } from '../store/tables.ts'
 import { measureIngest } from './air-quality-ingest.ts'
 import {

@@ -11,7 +11,7 @@ import {
   linesMax,
   type Reject,
 } from '../query/content/import/answer.ts'
-import type { NameAction } from '../query/content/import/named-files.ts'
+import type { NameAction } from '../query/content/import/files.ts'
 import type { ContentFileName } from '../query/content/line.ts'
 import { type AdminClient, refusal } from './admin-client.ts'
 import { type CommandContext, createInterrupt } from './command-context.ts'

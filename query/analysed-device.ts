@@ -7,7 +7,6 @@ import { isColdChain, type Profile } from '../analytics/domain/profile.ts'
 import { type MetricSettings, type QualityLimits, qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Metric } from '../store/tables.ts'
 import type { QueryDevice } from './fleet.ts'
-import type { Station } from './points/station.ts'
 
 export interface AnalysedDevice extends QueryDevice {
   readonly log_switch: boolean
@@ -76,4 +75,27 @@ export function deviceLimits({ altitude_m, quality_limits, profile }: LimitedDev
 export function bandOfGoods({ altitude_m, quality_limits, profile }: LimitedDevice): Band | null {
   if (!isColdChain(profile)) return null
   return bandOfDevice(profile, qualityLimits('temperature', altitude_m, quality_limits?.temperature))
+}
+
+/** The queries' data about a station: plain data, so that it can be posted to a thread. */
+
+export interface Station {
+  readonly sn: string
+  readonly timeZone: string
+  readonly series: readonly { readonly number: number; readonly parameter: string }[]
+}
+
+/** A station of the registry without points yet. It avoids a search among the points of all stations. */
+export function silentStation(record: Pick<Parameters<typeof pointStation>[0], 'sn' | 'timezone'>): Station {
+  return pointStation({ ...record, series: new Map() })
+}
+
+/** A station of the registry. */
+export function pointStation(record: {
+  readonly sn: string
+  readonly timezone: string
+  readonly series: ReadonlyMap<string, number>
+}): Station {
+  const { sn, timezone, series } = record
+  return { sn, timeZone: timezone, series: Array.from(series, ([parameter, number]) => ({ number, parameter })) }
 }

@@ -1,17 +1,17 @@
 /** The data sources of a thread: a device's readings, or a station's points. */
 
-import type { LocalTime } from '../analytics/time/local-time.ts'
-import type { PgConnection } from '../store/questdb/client/questdb-pg.ts'
-import type { AnalysedDevice } from './analysed-device.ts'
-import { createLocalTimes, type LocalTimes } from './local-times.ts'
-import type { Station } from './points/station.ts'
-import type { ColumnsReader } from './questdb/columns-reader.ts'
-import { createValuesSource } from './questdb/measurements-source.ts'
-import { createReplicaReads, type ReadsOf, type ReplicaReads } from './replica-reads.ts'
+import { createLocalTimes, type LocalTime, type LocalTimes } from '../analytics/time/local-time.ts'
+import { bug } from '../store/limits/bug.ts'
+import { createPgConnection, type PgConnection } from '../store/questdb/client/questdb-pg.ts'
+import type { AnalysedDevice, Station } from './analysed-device.ts'
+import { createValuesSource, type MeasurementsSource } from './questdb/measurements-source.ts'
+import { type ColumnsReader, createColumnsReader } from './questdb/questdb-export.ts'
+import { createReadingsSource, type ReadingsSource } from './questdb/readings-source.ts'
+import { measurementValues } from './questdb/values-table.ts'
 import { inShownUnit, leftOutOf, sumOf } from './stations/point-units.ts'
 import { createStationTimes } from './stations/station-times.ts'
 import { readStationUnits } from './stations/unit-reads.ts'
-import type { WorkerSettings } from './task.ts'
+import type { Task, WorkerSettings } from './task.ts'
 import type { InUnits, TaskContext } from './task-context.ts'
 
 export interface Contexts {
@@ -83,5 +83,38 @@ async function createStationContext(
     local: localTimes(station.timeZone),
     rowsMax,
     signal,
+  }
+}
+
+export interface ReplicaReads {
+  readonly connection: Pick<PgConnection, 'read'>
+  readonly reader: Pick<ColumnsReader, 'read'>
+  readonly source: ReadingsSource
+  readonly measurements: MeasurementsSource
+}
+
+type ReadsOf = (task: Pick<Task<object>, 'replica'>) => ReplicaReads
+
+/** Serves one task after the other, and lives as long as its thread. */
+export function createReplicaReads(settings: WorkerSettings): ReadsOf {
+  const opened = new Map<number, ReplicaReads>()
+  return ({ replica }) => {
+    const reads = opened.get(replica) ?? openReads(settings, replica)
+    opened.set(replica, reads)
+    return reads
+  }
+}
+
+function openReads(settings: WorkerSettings, replica: number): ReplicaReads {
+  const questdb = settings.replicas[replica - 1]
+  if (questdb === undefined) throw bug(`unknown replica ${replica}`)
+  const connection = createPgConnection(questdb.pg, settings)
+  // One reader for each source, so that a task may query them in parallel.
+  const openReader = () => createColumnsReader({ ...settings, questdb }, connection)
+  return {
+    connection,
+    reader: openReader(),
+    source: createReadingsSource(openReader(), connection),
+    measurements: createValuesSource(openReader(), connection, measurementValues),
   }
 }

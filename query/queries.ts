@@ -1,10 +1,9 @@
 /** Names and parameters of the queries that worker threads run: plain data that can be posted. */
 
-import type { AnalysedDevice } from './analysed-device.ts'
+import type { AnalysedDevice, Station } from './analysed-device.ts'
 import type { ComputationName } from './analyses/analyses.ts'
 import type { Asked, How } from './analyses/analysis.ts'
 import type { FleetKnown } from './insights-fleet.ts'
-import type { Station } from './points/station.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { UsRange } from './task-context.ts'
 

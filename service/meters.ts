@@ -9,7 +9,7 @@ import {
   type ReadingMeter,
 } from '../ingest/intake/reading-meter.ts'
 import { createRejections, createSenderLog, type Rejections, type SenderLog } from '../ingest/rejections/rejections.ts'
-import type { EventMeter } from '../query/live/events/event-meter.ts'
+import type { EventMeter } from '../query/live/events/event-client.ts'
 import type { Log } from '../store/log.ts'
 import { counter, gauge } from '../store/metric-kinds.ts'
 import type { Clock } from './clock.ts'

@@ -6,13 +6,13 @@ import type pg from 'pg'
 import { writeAudit } from '../../auth/audit.ts'
 import { exportLines } from '../../query/content/export.ts'
 import { ChangedFiles, chunkBytes, ImportedFiles } from '../../query/content/import/answer.ts'
+import { type NameAction, nameActions } from '../../query/content/import/files.ts'
 import {
   type ContentFileImporter,
   createContentFileImporter,
   type ImporterOptions,
   type Refused,
 } from '../../query/content/import/importer.ts'
-import { type NameAction, nameActions } from '../../query/content/import/named-files.ts'
 import { mediaTypeOf } from '../http/request-body.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import { type AdminOperation, type OperationInput, operation } from './operation.ts'

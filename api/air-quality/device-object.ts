@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { localText } from '../../analytics/time/iso-text.ts'
 import type { Station } from '../../auth/stations/station.ts'
-import type { Columns } from '../../query/conditions/condition.ts'
+import type { Columns } from '../../query/conditions/select-rows.ts'
 
 export const DeviceObject = z
   .object({

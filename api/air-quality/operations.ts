@@ -1,7 +1,7 @@
 /** Declares the operations of this API as in its contract. The other files answer them. */
 
 import { z } from 'zod'
-import { operators } from '../../query/conditions/condition.ts'
+import { operators } from '../../query/conditions/select-rows.ts'
 import { pointColumnTypes } from '../../query/points/point-columns.ts'
 import { AccountObject } from './account-object.ts'
 import {

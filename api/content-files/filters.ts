@@ -1,7 +1,6 @@
 /** Parses the filters of the list from the query and reports all wrong values, one message for each argument. */
 
-import type { Filters, UnknownCodes } from '../../query/content/filters.ts'
-import { foldCase } from '../../query/content/fold-case.ts'
+import { type Filters, foldCase, type UnknownCodes } from '../../query/content/filters.ts'
 import { type Query, valueCharactersMax } from './query-string.ts'
 
 /** Messages by argument, in the order of the report. */

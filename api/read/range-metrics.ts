@@ -2,8 +2,14 @@
 
 import type { Device } from '../../auth/devices/device.ts'
 import { customMetricsOf, type DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
-import { builtInMetrics, type ExportMetric } from '../../query/export/export-columns.ts'
-import { noSeries, type SeriesTable, seriesEmpty, seriesTable } from '../../query/export/series-table.ts'
+import {
+  builtInMetrics,
+  type ExportMetric,
+  noSeries,
+  type SeriesTable,
+  seriesEmpty,
+  seriesTable,
+} from '../../query/export/series-table.ts'
 
 interface RangeMetrics {
   readonly metrics: readonly ExportMetric[]

@@ -1,7 +1,6 @@
 /** Messages between the main thread and the thread that reads for alerts. */
 
-import type { ExportMetric } from '../export/export-columns.ts'
-import type { SeriesTable } from '../export/series-table.ts'
+import type { ExportMetric, SeriesTable } from '../export/series-table.ts'
 
 /**
  * Indexed by device number; 1 for a device whose readings are wanted. Threads share the memory, so pieces do not copy

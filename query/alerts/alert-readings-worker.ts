@@ -2,11 +2,10 @@
 
 import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
+import { createReplicaReads } from '../contexts.ts'
+import type { ExportRows } from '../export/export-queries.ts'
 import { readRows } from '../export/export-rows.ts'
-import type { ExportRows } from '../export/read-piece.ts'
-import { createReplicaReads } from '../replica-reads.ts'
-import { runTask } from '../run-task.ts'
-import type { Task, TaskResult, WorkerSettings } from '../task.ts'
+import { runTask, type Task, type TaskResult, type WorkerSettings } from '../task.ts'
 import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
 
 const settings: WorkerSettings = workerData

@@ -1,10 +1,9 @@
 /** Serves the analyses: the inputs that an answer depends on, the time for which it is valid, and its pool. */
 
-import { type AnalysedDevice, analysedDevice } from '../analysed-device.ts'
+import { type AnalysedDevice, analysedDevice, type Station } from '../analysed-device.ts'
 import { type Answer, answerOf } from '../cache/body.ts'
 import type { Built, Serve } from '../cache/response-cache.ts'
 import type { QueryLimits } from '../limits.ts'
-import type { Station } from '../points/station.ts'
 import { allFromReadings } from '../questdb/hourly-sql.ts'
 import type { RunQuery } from '../run-query.ts'
 import type { UsRange } from '../task-context.ts'

@@ -43,7 +43,7 @@ const Episode = z.strictObject({
   gap_seconds: Seconds.meta({ description: 'The silence that ended it; 0 when a reading did.' }),
 })
 
-export const Excursions = z.strictObject({
+const Excursions = z.strictObject({
   device: z.string(),
   ...contextShape,
   metric: z.string(),
@@ -61,7 +61,7 @@ export const Excursions = z.strictObject({
     .meta({ description: 'Newest first; the first ones of episodes_total.' }),
   episodes_total: Count,
 })
-export type Excursions = z.infer<typeof Excursions>
+type Excursions = z.infer<typeof Excursions>
 /** Default range. */
 const usualMs = 7 * 86_400_000
 

@@ -14,11 +14,10 @@ import { momentsOf } from '../../analytics/summary/moments.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { units } from '../answers/units.ts'
 import { Forecast as ForecastShape } from '../shapes/forecast.ts'
-import { type Lacking, verdictOf } from '../stats/verdict.ts'
 import type { TaskContext } from '../task-context.ts'
 import { type Asked, type CustomHow, defineAnalysis } from './analysis.ts'
-import type { HoursQuery } from './gauge-hours.ts'
-import { gaugesText, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
+import { type Lacking, verdictOf } from './answer-text.ts'
+import { gaugesText, type HoursQuery, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
 import { MomentParameters, momentHow } from './parameters.ts'
 
 export const forecastAnalysis = defineAnalysis({

@@ -8,11 +8,10 @@ import { type UnusualEpisode, unusualDaysMin, unusualOf } from '../../analytics/
 import { metrics as columns } from '../../store/tables.ts'
 import { units } from '../answers/units.ts'
 import { UnusualValues } from '../shapes/unusual.ts'
-import { verdictOf } from '../stats/verdict.ts'
 import type { TaskContext } from '../task-context.ts'
 import { type Asked, type CustomHow, defineAnalysis } from './analysis.ts'
-import type { HoursQuery } from './gauge-hours.ts'
-import { gaugesText, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
+import { verdictOf } from './answer-text.ts'
+import { gaugesText, type HoursQuery, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
 import { MomentParameters, momentHow } from './parameters.ts'
 
 export const unusualAnalysis = defineAnalysis({

@@ -5,7 +5,6 @@
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
 import { leftOf } from '../../analytics/findings/from-battery.ts'
-import type { DeviceFinding } from '../findings/fleet-findings.ts'
 import {
   batteryDays,
   batteryFindingAt,
@@ -13,9 +12,10 @@ import {
   knownBattery,
   type MeasuredBattery,
 } from '../findings/known-battery.ts'
+import type { DeviceFinding } from '../findings/words.ts'
 import type { FleetGauge, InsightsEntry } from '../insights-fleet.ts'
 import type { BatteryInsight } from '../shapes/insights.ts'
-import type { MeansTable } from './means-table.ts'
+import type { MeansTable } from './fleet-reads.ts'
 
 export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
 

@@ -5,14 +5,18 @@
 
 import type { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import type { PgConnection, PgRow } from '../../store/questdb/client/questdb-pg.ts'
-import { expiredSeriesHoursTable, type Metric } from '../../store/tables.ts'
+import {
+  expiredHoursTable,
+  expiredSeriesHoursTable,
+  hourlyView,
+  type Metric,
+  readingsTable,
+} from '../../store/tables.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
 import type { InsightsQuery } from '../queries.ts'
-import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
-import { whole } from '../questdb/sql-literals.ts'
-import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
-import { MeansTable } from './means-table.ts'
+import { measurementValues, quoted, valuesFromSql, whole } from '../questdb/values-table.ts'
+import type { UsRange } from '../task-context.ts'
 
 export interface FleetReadsContext {
   readonly connection: Pick<PgConnection, 'read'>
@@ -126,4 +130,88 @@ function fleetSeriesSql(
     statements.push(`SELECT ${figures} FROM (${hours})`)
   }
   return statements
+}
+
+/** Means by device, interval of time and metric, as sums and counts: ten bytes each. */
+export class MeansTable {
+  readonly #stretches: number
+  readonly #metrics: number
+  readonly #sums: Float64Array
+  readonly #counts: Uint16Array
+
+  constructor(devices: number, stretches: number, metrics: number) {
+    this.#stretches = stretches
+    this.#metrics = metrics
+    this.#sums = new Float64Array(devices * stretches * metrics)
+    this.#counts = new Uint16Array(devices * stretches * metrics)
+  }
+
+  add(device: number, stretch: number, metric: number, sum: number, count: number): void {
+    const at = this.#place(device, stretch, metric)
+    this.#sums[at] = (this.#sums[at] as number) + sum
+    this.#counts[at] = (this.#counts[at] as number) + count
+  }
+
+  /** NaN without a value. */
+  mean(device: number, stretch: number, metric: number): number {
+    const at = this.#place(device, stretch, metric)
+    return (this.#sums[at] as number) / (this.#counts[at] as number)
+  }
+
+  #place(device: number, stretch: number, metric: number): number {
+    return (device * this.#stretches + stretch) * this.#metrics + metric
+  }
+}
+
+interface Part extends UsRange {
+  readonly table: string
+}
+
+/** `count` stretches of equal length, oldest first. The last one ends at `endUs`. */
+export function stretchesUntil(endUs: number, lengthUs: number, count: number): UsRange[] {
+  return Array.from({ length: count }, (_, place) => {
+    const toUs = endUs - (count - 1 - place) * lengthUs
+    return { fromUs: toUs - lengthUs, toUs }
+  })
+}
+
+/** The tables that have the hours of a stretch. A stretch has whole hours. */
+export function fleetParts({ fromUs, toUs }: UsRange, { expiredBeforeUs, rawFromUs }: HourSources): Part[] {
+  const within = (timeUs: number, from: number) => Math.min(toUs, Math.max(from, timeUs))
+  const viewFromUs = within(expiredBeforeUs, fromUs)
+  const viewToUs = within(Math.floor(rawFromUs / hourUs) * hourUs, viewFromUs)
+  return [
+    { table: expiredHoursTable, fromUs, toUs: viewFromUs },
+    { table: hourlyView, fromUs: viewFromUs, toUs: viewToUs },
+    { table: readingsTable, fromUs: viewToUs, toUs },
+  ].filter(part => part.fromUs < part.toUs)
+}
+
+/**
+ * Rows with a device's symbol, and for each metric the sum and the number of its hourly means, and its extremes if
+ * requested.
+ */
+export function fleetMeansSql(
+  metrics: readonly Metric[],
+  { table, fromUs, toUs }: Part,
+  /** Only these devices; undefined for all. */
+  symbols?: readonly string[],
+  withExtremes = false,
+): string {
+  const only = symbols === undefined ? '' : ` AND device IN (${symbols.map(quoted).join(', ')})`
+  const range = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}${only}`
+  const sums = metrics.map(metric => {
+    const extremes = withExtremes ? `, min(${metric}_min), max(${metric}_max)` : ''
+    return `sum(${metric}_mean), count(${metric}_mean)${extremes}`
+  })
+  if (table === readingsTable) {
+    const means = metrics.map(metric => {
+      const extremes = withExtremes ? `, min(${metric}) ${metric}_min, max(${metric}) ${metric}_max` : ''
+      return `avg(${metric}) ${metric}_mean${extremes}`
+    })
+    const hours = `SELECT ts, device, ${means.join(', ')} FROM ${readingsTable} WHERE ${range} SAMPLE BY 1h ALIGN TO CALENDAR`
+    return `SELECT device, ${sums.join(', ')} FROM (${hours})`
+  }
+  const hasAny = metrics.map(metric => `${metric}_mean IS NOT NULL`).join(' OR ')
+  return `SELECT device, ${sums.join(', ')} FROM ${table} WHERE ${range} AND (${hasAny})`
 }

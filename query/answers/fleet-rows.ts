@@ -1,6 +1,9 @@
 /** Rows of numbers that a worker hands to the main thread for the state of the fleet, in the bytes of one buffer. */
 
 import { metrics } from '../../store/tables.ts'
+import type { AvailabilityLog, Pool } from '../pool.ts'
+import type { FleetQueries, Queries } from '../queries.ts'
+import { type Replicas, runOnReplica } from '../replicas.ts'
 import { airMetrics } from './units.ts'
 
 /** The columns of a device's last reading, in this order. Then the values by metric, then their times in microseconds. */
@@ -52,7 +55,7 @@ function packRows(numbers: Float64Array<ArrayBuffer>): PackedRows {
   return { bytes: new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength), gzip: undefined, hash: '' }
 }
 
-export function unpackRows(bytes: Uint8Array): Float64Array {
+function unpackRows(bytes: Uint8Array): Float64Array {
   return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
 }
 
@@ -84,5 +87,35 @@ export class RowList {
 
   packed(): PackedRows {
     return packRows(this.#numbers.slice(0, this.#count * this.#width))
+  }
+}
+
+type FleetRows = { readonly ok: true; readonly rows: Float64Array } | { readonly ok: false; readonly code: string }
+
+export type AskFleetRows = <Name extends keyof FleetQueries>(
+  name: Name,
+  query: FleetQueries[Name],
+  signal: AbortSignal,
+) => Promise<FleetRows>
+
+interface FleetRowsOptions {
+  readonly pool: Pool<Queries>
+  readonly replicas: Replicas
+  readonly logAvailability: AvailabilityLog
+}
+
+/** Asks a worker for rows of the fleet. */
+export function createFleetRows({ pool, replicas, logAvailability }: FleetRowsOptions): AskFleetRows {
+  return async (name, query, signal) => {
+    const result = await runOnReplica(
+      { pool, replicas },
+      name,
+      hourSources => ({ ...query, hourSources }) as unknown as Queries[typeof name],
+      signal,
+    )
+    logAvailability(result)
+    if (!result.ok) return { ok: false, code: result.code }
+    if (!('bytes' in result.encoded)) throw new Error('unpacked rows of the fleet')
+    return { ok: true, rows: unpackRows(result.encoded.bytes) }
   }
 }

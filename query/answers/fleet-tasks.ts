@@ -3,8 +3,7 @@
 import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
 import type { FleetQueries } from '../queries.ts'
-import { whole } from '../questdb/sql-literals.ts'
-import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
+import { measurementValues, valuesFromSql, whole } from '../questdb/values-table.ts'
 import { customRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 import { airMetrics } from './units.ts'
 

@@ -8,11 +8,11 @@ import { silentFinding } from '../../analytics/findings/from-reliability.ts'
 import { fleetChanges, type Outlier } from '../../analytics/fleet/changes.ts'
 import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { type DeviceFinding, fleetFindings, outlierFindings } from '../findings/fleet-findings.ts'
+import { type DeviceFinding, fleetFindings, outlierFindings } from '../findings/words.ts'
 import type { DescribedGauge, FleetGauge, FleetKnown, InsightsEntry } from '../insights-fleet.ts'
 import { type Insights, insightsMax, type OutlierInsight } from '../shapes/insights.ts'
 import { batteryFindings, batteryInsight, type DeviceBattery } from './fleet-batteries.ts'
-import type { MeansTable } from './means-table.ts'
+import type { MeansTable } from './fleet-reads.ts'
 
 /** Stretches of six hours. The last four are the last 24 hours. */
 export const comparedQuarters = comparedDays * quartersPerDay

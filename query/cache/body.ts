@@ -1,6 +1,8 @@
 /** A finished answer in memory: its bytes, its compressed forms and its tags. */
 
-import type { EncodedBody } from './encode-body.ts'
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { QueryFailed } from '../query-failed.ts'
 
 export type Coding = 'gzip' | 'br' | 'zstd'
 
@@ -66,4 +68,35 @@ export function bodyOf({ bytes, gzip, hash }: EncodedBody): Body {
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** A shorter body is sent uncompressed: compression would save less than its headers cost. */
+const gzipBytesMin = 1024
+/** For 16 MB of points, level 4 leaves 2.6 MB in 95 ms and level 6 2.5 MB in 240 ms. */
+export const gzipLevel = 4
+
+export interface EncodedBody {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly gzip: Uint8Array<ArrayBuffer> | undefined
+  /** Hash of the uncompressed bytes. */
+  readonly hash: string
+}
+
+export function encodeBody(bytes: Uint8Array<ArrayBuffer>): EncodedBody {
+  const gzip = bytes.length < gzipBytesMin ? undefined : new Uint8Array(gzipSync(bytes, { level: gzipLevel }))
+  return { bytes, gzip, hash: hashOf(bytes) }
+}
+
+/** The same for an answer that is one text. */
+export function encodeText(text: string, bytesMax: number): EncodedBody {
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length >= bytesMax) throw new QueryFailed('TOO_LARGE', `answer exceeds the limit of ${bytesMax} bytes`)
+  return encodeBody(bytes)
+}
+
+/** Contains only characters that an entity tag may have. */
+export function hashOf(...parts: readonly Uint8Array[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('base64url').slice(0, 22)
 }

@@ -5,8 +5,7 @@
 
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
-import type { Body, DynamicBody } from './body.ts'
-import { gzipLevel, hashOf } from './encode-body.ts'
+import { type Body, type DynamicBody, gzipLevel, hashOf } from './body.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 

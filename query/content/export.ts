@@ -4,8 +4,7 @@
  */
 
 import type pg from 'pg'
-import { fileColumns } from './file-reader.ts'
-import { type FileRow, fileText } from './file-text.ts'
+import { type FileRow, fileColumns, fileText } from './file-text.ts'
 import { createRunCache } from './run-cache.ts'
 
 const filesPerPage = 200

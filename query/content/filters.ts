@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** Filters of the listing. */
 
 /** An undefined filter does not narrow the listing. An empty one matches no file. */
@@ -31,4 +33,19 @@ export function unknownCodes({ units, platforms }: Filters, known: Codes): Unkno
 
 export function areAllKnown({ unit, platform }: UnknownCodes): boolean {
   return unit === undefined && platform === undefined
+}
+
+/**
+ * Lower case first, for letters such as the Kelvin sign that are capitals of another letter. Then upper case, for
+ * letters with two small forms (σ, ς) or with several characters as a capital (ß, SS).
+ */
+export function foldCase(text: string): string {
+  return text.toLowerCase().toUpperCase()
+}
+
+const moduleDigestBytes = 16
+
+/** The column `edx_module_digest`, long enough to rule out collisions. */
+export function moduleDigest(moduleId: string): Buffer {
+  return createHash('sha256').update(foldCase(moduleId)).digest().subarray(0, moduleDigestBytes)
 }

@@ -5,7 +5,7 @@
 
 import type pg from 'pg'
 import { inTransaction } from '../../store/postgres/transaction.ts'
-import { moduleDigest } from './fold-case.ts'
+import { moduleDigest } from './filters.ts'
 import {
   type Coded,
   type FeatureSet,

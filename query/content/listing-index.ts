@@ -4,10 +4,8 @@
  * most 2 ms with half a million files, and mostly a tenth of that.
  */
 
-import { classify, type FileClasses, type RunColumns } from './file-classes.ts'
-import { type FileColumns, FileSelection } from './file-selection.ts'
-import type { Codes, Filters } from './filters.ts'
-import { foldCase } from './fold-case.ts'
+import { classify, type FileClasses, type FileColumns, FileSelection, type RunColumns } from './file-classes.ts'
+import { type Codes, type Filters, foldCase } from './filters.ts'
 
 /** Files in the order of the listing. */
 export interface Files extends FileColumns {

@@ -1,8 +1,7 @@
 /** Entry point for queries: a page of the content-file listing, or a single file. */
 
 import type pg from 'pg'
-import { readFiles } from './file-reader.ts'
-import { fileText, moduleIdOf } from './file-text.ts'
+import { fileText, moduleIdOf, readFiles } from './file-text.ts'
 import { areAllKnown, type Filters, type UnknownCodes, unknownCodes } from './filters.ts'
 import type { IndexHolder } from './index-holder.ts'
 import { readFilesOf, readVersion } from './index-reader.ts'

@@ -3,8 +3,7 @@
 import type { LowerPriority } from '../../store/thread-priority.ts'
 import type { PointUnit } from '../stations/point-units.ts'
 import type { WorkerSettings } from '../task.ts'
-import type { ExportMetric } from './export-columns.ts'
-import type { SeriesTable } from './series-table.ts'
+import type { ExportMetric, SeriesTable } from './series-table.ts'
 
 export interface ExportSettings extends WorkerSettings {
   readonly priority: LowerPriority
@@ -114,4 +113,23 @@ export function createNamesReader(): (text: string) => ReadonlyMap<number, strin
     }
     return last
   }
+}
+
+/** Rows of a piece of an export. */
+
+/** Columns of the same length. */
+export interface ExportRows {
+  readonly timesUs: Float64Array
+  readonly devices: Float64Array
+  /** One array for each column, in the order of `columnsOf`; NaN for a missing value. */
+  readonly values: readonly Float64Array[]
+  /** The positions of the rows in their order. */
+  readonly order: Uint32Array
+}
+
+export interface ReadPiece {
+  readonly rows: ExportRows
+  readonly readingsRead: number
+  /** Where the next rows begin; undefined when there are none. */
+  readonly nextUs: number | undefined
 }

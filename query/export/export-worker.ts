@@ -2,11 +2,9 @@
 
 import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { createReplicaReads } from '../replica-reads.ts'
-import { runTask } from '../run-task.ts'
-import type { Task, TaskResult } from '../task.ts'
+import { createReplicaReads } from '../contexts.ts'
+import { runTask, type Task, type TaskResult } from '../task.ts'
 import { readBuckets } from './bucket-rows.ts'
-import { columnsOf } from './export-columns.ts'
 import {
   type Count,
   createNamesReader,
@@ -18,7 +16,7 @@ import {
 import { countRows, readRows } from './export-rows.ts'
 import { writeTexts } from './export-texts.ts'
 import { parquetFooter, writeRowGroups } from './parquet-file.ts'
-import { metricsByDevice } from './series-table.ts'
+import { columnsOf, metricsByDevice } from './series-table.ts'
 
 const settings: ExportSettings = workerData
 lowerThreadPriority(settings.priority)

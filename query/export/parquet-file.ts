@@ -6,8 +6,8 @@
 import { deserialize, serialize } from 'node:v8'
 import { zstdCompressSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
-import type { ExportColumn } from './export-columns.ts'
-import type { ExportRows } from './read-piece.ts'
+import type { ExportRows } from './export-queries.ts'
+import type { ExportColumn } from './series-table.ts'
 
 export const parquetMagic = Buffer.from('PAR1')
 

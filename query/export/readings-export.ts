@@ -7,16 +7,19 @@
  */
 
 import type { Log } from '../../store/log.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
 import type { LowerPriority } from '../../store/thread-priority.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { BodyInterrupted, begun, type Pieces } from '../pieces.ts'
-import { onReplica, type Replicas } from '../replicas.ts'
-import { builtInMetrics, columnsOf, type ExportMetric } from './export-columns.ts'
+import { createAvailabilityLog, createPool, type Pool } from '../pool.ts'
+import { noReplicaAnswers, onReplica, type Replicas } from '../replicas.ts'
 import {
   type Count,
   type ExportQueries,
   type ExportRange,
+  type ExportResult,
+  type ExportSettings,
   type ExportStation,
   encodeNames,
   type Footer,
@@ -24,10 +27,9 @@ import {
   type NamedDevice,
   type Piece,
 } from './export-queries.ts'
-import { createExportRun, type ExportLimits, type ExportRun } from './export-run.ts'
 import { frameOf as textFrameOf } from './export-texts.ts'
 import { parquetMagic } from './parquet-file.ts'
-import { type SeriesTable, seriesEmpty } from './series-table.ts'
+import { builtInMetrics, columnsOf, type ExportMetric, type SeriesTable, seriesEmpty } from './series-table.ts'
 
 export interface ReadingsExportOptions {
   readonly replicas: Replicas
@@ -186,4 +188,71 @@ export function createReadingsExport({ replicas, log, ...options }: ReadingsExpo
     },
     close,
   }
+}
+
+interface ExportLimits {
+  /** Concurrent exports; each holds two pieces in memory. */
+  readonly exportsMax: number
+  /**
+   * Readings of a piece with the built-in metrics: 60,000 make some 5 MB of text. With more metrics there are fewer.
+   */
+  readonly pieceRows: number
+  /** Readings in memory; many concurrent exports have smaller pieces. */
+  readonly rowsInMemory: number
+  readonly exportThreadsMax: number
+}
+
+interface ExportRunOptions {
+  readonly replicas: Replicas
+  readonly priority: LowerPriority
+  readonly limits: QueryLimits & ExportLimits
+  readonly log: Log
+}
+
+interface ExportRun {
+  /** Rejects with a BodyInterrupted without a result. */
+  run<Name extends keyof ExportQueries>(
+    name: Name,
+    query: ExportQueries[Name],
+    replica: number,
+    client: AbortSignal,
+  ): Promise<ExportResult>
+  close(): Promise<void>
+}
+
+/** Runs the queries of exports in a pool of threads of their own. */
+function createExportRun(options: ExportRunOptions): ExportRun {
+  const pool = createExportPool(options)
+  const logAvailability = createAvailabilityLog(options.log)
+  return {
+    async run(name, query, replica, client) {
+      const isAnswering = await options.replicas.answers(replica)
+      const result = isAnswering ? await pool.run(name, { ...query, replica }, client) : noReplicaAnswers
+      logAvailability(result)
+      if (result.ok) return result.encoded
+      throw new BodyInterrupted<AnswerCode>(result.code)
+    },
+    close: pool.close,
+  }
+}
+
+function createExportPool({ replicas, priority, limits, log }: ExportRunOptions): Pool<ExportQueries, ExportResult> {
+  const settings: ExportSettings = {
+    priority,
+    replicas: replicas.addresses,
+    timeZone: 'UTC',
+    connectTimeoutMs: limits.connectTimeoutMs,
+    statementTimeoutMs: limits.timeoutMs,
+    bodyBytesMax: limits.latestBytesMax,
+    rowsMax: limits.pieceRows,
+  }
+  return createPool<ExportQueries, ExportResult>({
+    worker: new URL('./export-worker.ts', import.meta.url),
+    settings,
+    threadsMax: limits.exportThreadsMax,
+    resourceLimits: threadLimits.analyses,
+    queueMax: 2 * limits.exportsMax,
+    deadlineMs: limits.timeoutMs,
+    log,
+  })
 }

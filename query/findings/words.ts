@@ -2,10 +2,14 @@
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Profile } from '../../analytics/domain/profile.ts'
-import type { FindingWords } from '../../analytics/findings/finding-text.ts'
+import { type Finding, noDetails } from '../../analytics/findings/finding.ts'
+import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
+import { rankFindings } from '../../analytics/findings/rank.ts'
 import { builtInMetrics, decimalText, inOneUnit, nameWithin, pointsText } from '../../analytics/findings/value-words.ts'
 import { english } from '../../analytics/findings/words.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import type { Finding as FindingShape, FleetFinding } from '../shapes/findings.ts'
+import type { OutlierInsight } from '../shapes/insights.ts'
 import type { MetricDescription } from '../shapes/kinds.ts'
 
 type Described = Pick<MetricDescription, 'title' | 'unit' | 'decimals'>
@@ -66,4 +70,60 @@ const ofWeather: readonly string[] = ['temperature', 'humidity', 'pressure']
 export function hasOwnLevel(metric: string, unit: string | null, profile: Profile): boolean {
   if (batteryMetricOf(metric, unit) !== undefined) return false
   return profile !== 'weather' || !ofWeather.includes(metric)
+}
+
+/** Plain data that can be posted between threads. */
+export interface WordedFinding extends Finding {
+  readonly text: string
+}
+
+/** Findings with their sentences, and in the form of an answer. */
+export function wordedFinding(finding: Finding, words: FindingWords): WordedFinding {
+  return { ...finding, text: findingText(finding, words) }
+}
+
+export function findingPart(
+  { code, severity, metric, sinceMs, untilMs, value, expected, count, pattern, reason, text }: WordedFinding,
+  local: Pick<LocalTime, 'text'>,
+): FindingShape {
+  const since = local.text(sinceMs * 1000)
+  const until = untilMs === null ? null : local.text(untilMs * 1000)
+  return { code, severity, metric, since, until, value, expected, count, pattern, reason, text }
+}
+
+export interface DeviceFinding extends Finding {
+  readonly device: string
+}
+
+/** Returns the worst findings; `custom` has the metrics beside the five. */
+export function fleetFindings(
+  found: readonly DeviceFinding[],
+  local: LocalTime,
+  custom: Parameters<typeof serviceWords>[1] = [],
+): { findings: FleetFinding[]; findings_total: number } {
+  const words = serviceWords(local, custom)
+  const all = rankFindings(found, Number.POSITIVE_INFINITY)
+  const findings = rankFindings(all).map(({ device, ...finding }) => {
+    return { device, ...findingPart(wordedFinding(finding, words), local) }
+  })
+  return { findings, findings_total: all.length }
+}
+
+export function outlierFindings(
+  outliers: readonly Pick<OutlierInsight, 'device' | 'metric' | 'value' | 'median' | 'peers'>[],
+  sinceMs: number,
+): DeviceFinding[] {
+  return outliers.map(({ device, metric, value, median, peers }) => {
+    return {
+      ...noDetails,
+      device,
+      code: 'drift',
+      severity: 'warning',
+      metric,
+      sinceMs,
+      value,
+      expected: [median, median],
+      count: peers,
+    }
+  })
 }

@@ -9,7 +9,7 @@ import { hourMs, hoursShown, valueAgeUsMax } from './device-hours.ts'
 import type { DeviceState } from './device-state.ts'
 import type { FleetTrends, LatestOfDevice } from './fleet-shape.ts'
 import { columnKey, type LatestValue } from './latest-values.ts'
-import type { LiveMetricsOf } from './live-metrics.ts'
+import type { LiveMetricsOf } from './live-rows.ts'
 
 interface ShownValue {
   readonly name: string

@@ -3,14 +3,12 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../store/limits/bug.ts'
 import type { Log } from '../../store/log.ts'
-import { customRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
-import type { AskFleetRows } from '../fleet-rows-query.ts'
+import { type AskFleetRows, customRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
 import { hourMs, hoursShown, hourUs } from './device-hours.ts'
 import type { DeviceState } from './device-state.ts'
 import type { LiveFleet } from './live-fleet.ts'
-import type { LiveMetricsOf } from './live-metrics.ts'
-import { mergeCustom, mergeHour, mergeLast } from './live-rows.ts'
+import { type LiveMetricsOf, mergeCustom, mergeHour, mergeLast } from './live-rows.ts'
 
 export interface LiveLoadOptions {
   readonly fleet: LiveFleet

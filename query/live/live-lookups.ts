@@ -5,12 +5,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../../store/limits/bug.ts'
-import { customRow, deviceRow, lastRow } from '../answers/fleet-rows.ts'
-import type { AskFleetRows } from '../fleet-rows-query.ts'
+import { type AskFleetRows, customRow, deviceRow, lastRow } from '../answers/fleet-rows.ts'
 import { valueAgeUsMax } from './device-hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
-import type { LiveMetricsOf } from './live-metrics.ts'
-import { mergeCustom, mergeDevice } from './live-rows.ts'
+import { type LiveMetricsOf, mergeCustom, mergeDevice } from './live-rows.ts'
 
 /** Numbers of readings since the beginning of the journal: accepted ones, and ones that QuestDB has applied. */
 export interface Ordinals {

@@ -2,6 +2,7 @@
 
 import { metrics } from '../../store/tables.ts'
 import { cadenceKinds, customRow, deviceHours, deviceRow, hourRow, lastRow } from '../answers/fleet-rows.ts'
+import type { MetricDescription } from '../shapes/kinds.ts'
 import { hourUs } from './device-hours.ts'
 import type { DeviceState } from './device-state.ts'
 import { columnKey } from './latest-values.ts'
@@ -68,3 +69,14 @@ export function mergeDevice(fleet: LiveFleet, device: DeviceState, row: Float64A
 function numberOrNull(number = Number.NaN): number | null {
   return Number.isNaN(number) ? null : number
 }
+
+/** Registry data of the metrics of devices; see service/live-metrics.ts. */
+export interface LiveMetric {
+  readonly name: string
+  readonly description: MetricDescription
+  /** The number of the series; undefined for a built-in metric, which has a column. */
+  readonly series: number | undefined
+}
+
+/** All metrics of a device, by its number, in display order. */
+export type LiveMetricsOf = (device: number) => readonly LiveMetric[]

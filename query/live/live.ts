@@ -1,13 +1,12 @@
 /** Entry point of the live state: keeps the fleet page's data up to date, and answers from memory. */
 
 import type { Log } from '../../store/log.ts'
-import type { AskFleetRows } from '../fleet-rows-query.ts'
+import type { AskFleetRows } from '../answers/fleet-rows.ts'
 import type { HourSources } from '../questdb/hourly-sql.ts'
 import type { MetricDescription } from '../shapes/kinds.ts'
 import type { DeviceSilence, LiveDevice } from './device-state.ts'
-import { groupsOf } from './fleet-groups.ts'
 import { type FleetMapRequest, mapOf } from './fleet-map.ts'
-import { type FleetOrder, type ListedDevice, ListedOrder } from './fleet-order.ts'
+import { type FleetOrder, groupsOf, type ListedDevice, ListedOrder } from './fleet-order.ts'
 import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
 import type { FleetGroups, FleetMap, FleetTrends, LatestOfDevice } from './fleet-shape.ts'
 import { type DeviceTexts, deviceText, latestOf, trendsOf } from './fleet-text.ts'
@@ -15,7 +14,7 @@ import type { StoredReadings } from './latest-values.ts'
 import { LiveFleet, type StateListener } from './live-fleet.ts'
 import { createLiveLoading } from './live-load.ts'
 import { createLiveLookups, type Ordinals } from './live-lookups.ts'
-import type { LiveMetricsOf } from './live-metrics.ts'
+import type { LiveMetricsOf } from './live-rows.ts'
 import type { LiveCounts, LiveState } from './live-state.ts'
 
 export interface LiveOptions {

@@ -1,12 +1,11 @@
 /** The columns by which points can be filtered and sorted: every field of a point as a response shows it. */
 
 import { pointUnits } from '../../store/tables.ts'
-import type { Column, ColumnTypes } from '../conditions/condition.ts'
-import { pointId } from './point-id.ts'
-import type { PointRows } from './point-rows.ts'
+import type { Station } from '../analysed-device.ts'
+import type { Column, ColumnTypes } from '../conditions/select-rows.ts'
+import { type PointRows, pointId } from './point-rows.ts'
 import type { PointTexts } from './point-texts.ts'
 import type { RunningMeans } from './running-means.ts'
-import type { Station } from './station.ts'
 
 export const meanColumns = ['value_15min', 'value_30min', 'value_60min'] as const
 

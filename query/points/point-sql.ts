@@ -5,11 +5,16 @@
 
 import { bug } from '../../store/limits/bug.ts'
 import { pointUnits } from '../../store/tables.ts'
-import type { ColumnValue, Condition, Operator, SortColumn } from '../conditions/condition.ts'
-import { selectRows } from '../conditions/select-rows.ts'
+import type { Station } from '../analysed-device.ts'
+import {
+  type ColumnValue,
+  type Condition,
+  type Operator,
+  type SortColumn,
+  selectRows,
+} from '../conditions/select-rows.ts'
 import type { PointColumn } from './point-columns.ts'
-import { placeOfId } from './point-id.ts'
-import type { Station } from './station.ts'
+import { placeOfId } from './point-rows.ts'
 
 /** Text with a number for each `?`. */
 export interface SqlPart {

@@ -3,11 +3,10 @@
 import { localText, utcText } from '../../analytics/time/iso-text.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { pointUnits } from '../../store/tables.ts'
+import type { Station } from '../analysed-device.ts'
 import { ByteWriter } from '../answers/byte-writer.ts'
-import { pointId } from './point-id.ts'
-import type { PointRows } from './point-rows.ts'
+import { type PointRows, pointId } from './point-rows.ts'
 import type { RunningMeans } from './running-means.ts'
-import type { Station } from './station.ts'
 
 const pointFormats = ['json', 'ndjson', 'csv'] as const
 export type PointFormat = (typeof pointFormats)[number]

@@ -1,5 +1,6 @@
 /** Runs the queries of points inside a worker. */
 
+import type { Station } from '../analysed-device.ts'
 import { selectRows } from '../conditions/select-rows.ts'
 import { columnsOf } from './point-columns.ts'
 import { type PointRows, pickRows, pointRows } from './point-rows.ts'
@@ -17,7 +18,6 @@ import type {
 } from './points-queries.ts'
 import type { PointsSource } from './points-source.ts'
 import { createRunningMeans, type RunningMeans, windowUs } from './running-means.ts'
-import type { Station } from './station.ts'
 
 interface PointsContext {
   readonly source: PointsSource

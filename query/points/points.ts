@@ -6,25 +6,25 @@
  * station gets new points.
  */
 
+import type { Station } from '../analysed-device.ts'
 import { BodyInterrupted, begun } from '../pieces.ts'
-import { pieces, totalOf } from './hour-counts.ts'
-import { lastIdOf, placeOfId } from './point-id.ts'
-import { isStored, type Plan, type PointList, planOf, type StoredPlan } from './point-plan.ts'
+import { lastIdOf, placeOfId } from './point-rows.ts'
 import { csvHeader, type PointFormat } from './point-texts.ts'
-import type { PointsText } from './points-queries.ts'
+import { isStored, type Plan, type PointList, type PointsText, planOf, type StoredPlan } from './points-queries.ts'
 import {
   createPointsReader,
   nothing,
   type PointsOptions,
   type PointsReader,
+  pieces,
   readFromMemory,
   readSlice,
   readStored,
   type Slice,
+  totalOf,
 } from './points-reader.ts'
 import type { Outcome, PointsFailure } from './points-run.ts'
 import type { HourCounts } from './points-source.ts'
-import type { Station } from './station.ts'
 
 export interface PointPage extends PointList {
   /** Starts at 1. */

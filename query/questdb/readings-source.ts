@@ -12,10 +12,9 @@ import {
 } from '../../store/tables.ts'
 import { failureCode, QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
-import type { ColumnsReader } from './columns-reader.ts'
 import { type HoursRequest, hourlySql, hoursMax } from './hourly-sql.ts'
-import type { ColumnsRequest } from './questdb-export.ts'
-import { quoted, timeLimit, whole } from './sql-literals.ts'
+import type { ColumnsReader, ColumnsRequest } from './questdb-export.ts'
+import { quoted, timeLimit, whole } from './values-table.ts'
 
 interface SeriesRequest {
   readonly symbol: string

@@ -1,7 +1,7 @@
 /** The QuestDB table of values of series: `ts`, `series` and the columns of a value. */
 
+import { bug } from '../../store/limits/bug.ts'
 import { measurementsTable } from '../../store/tables.ts'
-import { timeLimit, whole } from './sql-literals.ts'
 
 export interface ValuesTable {
   readonly name: string
@@ -37,4 +37,20 @@ export function valuesFromSql(table: ValuesTable, range: ValuesRange): string {
   const where = valuesWhereSql(table, range)
   if (table.value === 'value') return `${table.name} ${where}`
   return `(SELECT ts, series, ${table.value} value FROM ${table.name} ${where})`
+}
+
+/** Only our own symbols, and they need no escape. */
+export function quoted(symbol: string): string {
+  if (!/^[a-z0-9-]+$/.test(symbol)) throw bug(`invalid symbol ${symbol}`)
+  return `'${symbol}'`
+}
+
+/** A limit of times. QuestDB stores no row before 1970, and parses some negative limits as the text of a date. */
+export function timeLimit(timeUs: number): number {
+  return Math.max(0, whole(timeUs))
+}
+
+export function whole(number: number): number {
+  if (!Number.isSafeInteger(number)) throw bug(`not a whole number in SQL: ${number}`)
+  return number
 }

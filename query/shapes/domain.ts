@@ -5,8 +5,7 @@
 
 import { z } from 'zod'
 import { profiles } from '../../analytics/domain/profile.ts'
-import { answerContext, Count, LocalMinute } from './parts.ts'
-import { reason } from './verdict.ts'
+import { answerContext, Count, LocalMinute, reason } from './parts.ts'
 
 const Hours = z.number().nonnegative()
 const observed = { observed_hours: Hours.meta({ description: 'Hours with all values that the figure needs.' }) }

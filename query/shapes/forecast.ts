@@ -2,8 +2,7 @@
 
 import { z } from 'zod'
 import { customMetrics } from './kinds.ts'
-import { answerContext, byMetricAndCustom, Count, LocalMinute, pointTime, Share } from './parts.ts'
-import { verdict } from './verdict.ts'
+import { answerContext, byMetricAndCustom, Count, LocalMinute, pointTime, Share, verdict } from './parts.ts'
 
 const ForecastHour = z
   .strictObject({

@@ -1,6 +1,7 @@
 /** Common parts of responses. Shapes are strict: tests validate real responses, and run time does not. */
 
 import { z } from 'zod'
+import { reasons } from '../../analytics/reasons.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { airMetrics } from '../answers/units.ts'
 
@@ -44,3 +45,16 @@ export function withCustom<Shape extends z.ZodRawShape>(shape: Shape, custom: z.
 
 /** One entry for each metric of the air. */
 export const byAirMetric = <Shape extends z.ZodType>(shape: Shape) => z.record(z.enum(airMetrics), shape)
+
+export type { PairReason, Reason } from '../../analytics/reasons.ts'
+
+/** The reason why results are missing. */
+export const reason = z.enum(Object.values(reasons)).nullable()
+
+const lack = z
+  .strictObject({ needed: z.number(), found: z.number() })
+  .nullable()
+  .meta({ description: 'The insufficient amount: days, cells or a share from 0 to 1, depending on the reason.' })
+export type Lack = z.infer<typeof lack>
+
+export const verdict = { status: z.enum(['ok', 'no_data', 'insufficient_data', 'constant']), reason, lack }

@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { Finding } from './findings.ts'
 import { customMetrics } from './kinds.ts'
-import { answerContext, byMetricAndCustom, LocalMinute, pointTime } from './parts.ts'
-import { verdict } from './verdict.ts'
+import { answerContext, byMetricAndCustom, LocalMinute, pointTime, verdict } from './parts.ts'
 
 const UsualHour = z
   .strictObject({ ...pointTime, low: z.number(), high: z.number(), d: LocalMinute })

@@ -6,8 +6,7 @@
 
 import { pointsTable, pointUnits } from '../../store/tables.ts'
 import type { CustomMetric } from '../custom-metric.ts'
-import { whole } from '../questdb/sql-literals.ts'
-import type { ValuesTable } from '../questdb/values-table.ts'
+import { type ValuesTable, whole } from '../questdb/values-table.ts'
 
 export type PointUnit = (typeof pointUnits)[number]
 

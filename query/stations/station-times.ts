@@ -4,12 +4,11 @@
 
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyAggregates, metrics } from '../../store/tables.ts'
-import { mapColumns } from '../map-columns.ts'
 import { QueryFailed } from '../query-failed.ts'
-import type { ColumnsReader } from '../questdb/columns-reader.ts'
+import type { ColumnsReader } from '../questdb/questdb-export.ts'
 import type { ReadingsSource } from '../questdb/readings-source.ts'
-import { whole } from '../questdb/sql-literals.ts'
-import { type ValuesRange, type ValuesTable, valuesFromSql } from '../questdb/values-table.ts'
+import { type ValuesRange, type ValuesTable, valuesFromSql, whole } from '../questdb/values-table.ts'
+import { mapColumns } from '../series.ts'
 
 /**
  * Used behind FROM: rows of `ts`, each time once, ascending. The limit is outside: beside ORDER BY, QuestDB 9.3.4 keeps

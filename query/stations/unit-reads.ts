@@ -5,21 +5,22 @@
 
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { pointsTable } from '../../store/tables.ts'
-import { whole } from '../questdb/sql-literals.ts'
-import type { ValuesTable } from '../questdb/values-table.ts'
+import type { StationUnitsQuery } from '../queries.ts'
+import { type ValuesTable, whole } from '../questdb/values-table.ts'
+import type { StationUnits } from '../shapes/station.ts'
 import type { UsRange } from '../task-context.ts'
-import { type PointUnit, pointUnitOf, pointValues, seriesSql, type UnitCounts } from './point-units.ts'
+import { leftOutOf, type PointUnit, pointUnitOf, pointValues, seriesSql, type UnitCounts } from './point-units.ts'
 
 type Connection = Pick<PgConnection, 'read'>
 
-export interface SeenUnits {
+interface SeenUnits {
   readonly counts: UnitCounts
   /** Unit of the newest point. */
   readonly unit: PointUnit
   readonly newestUs: number
 }
 
-export interface StationUnits {
+export interface KnownUnits {
   /**
    * The displayed unit of each series: the unit of its newest point, within the days before the newest point of all or
    * within a counted range.
@@ -38,7 +39,7 @@ export async function readStationUnits(
   connection: Connection,
   series: readonly number[],
   signal: AbortSignal,
-): Promise<StationUnits> {
+): Promise<KnownUnits> {
   const shown = new Map<number, PointUnit>()
   let table = pointValues(shown)
 
@@ -81,7 +82,7 @@ async function readNewestUs(
 }
 
 /** Indexed by series. A series without points in the ranges has no entry. */
-export async function readUnits(
+async function readUnits(
   connection: Connection,
   series: readonly number[],
   ranges: readonly UsRange[],
@@ -106,4 +107,21 @@ function add(seen: Map<number, SeenUnits>, series: number, unit: PointUnit, poin
   const counts = { ...before?.counts, [unit]: (before?.counts[unit] ?? 0) + points }
   const isNewer = before === undefined || newestUs > before.newestUs
   seen.set(series, isNewer ? { counts, unit, newestUs } : { ...before, counts })
+}
+
+/** Depends on the points of the range alone, so that past ranges give stable answers. */
+export async function answerStationUnits(
+  { station, fromUs, toUs }: StationUnitsQuery,
+  { connection, signal }: { connection: Pick<PgConnection, 'read'>; signal: AbortSignal },
+): Promise<string> {
+  const numbers = station.series.map(({ number }) => number)
+  const seen = await readUnits(connection, numbers, [{ fromUs, toUs }], signal)
+  const units: StationUnits['units'] = {}
+  for (const { number, parameter } of station.series) {
+    const found = seen.get(number)
+    if (found === undefined) continue
+    const { unit, counts } = found
+    units[parameter] = { unit, counts, left_out: leftOutOf(counts, unit) }
+  }
+  return JSON.stringify({ device: station.sn, units } satisfies StationUnits)
 }

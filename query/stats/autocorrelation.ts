@@ -15,9 +15,8 @@ import { orNull } from '../../analytics/present.ts'
 import { reasons } from '../../analytics/reasons.ts'
 import { harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
 import type { Moments } from '../../analytics/summary/moments.ts'
-import type { Transforms } from './transforms.ts'
-import { verdictOf } from './verdict.ts'
-import { byMetric, dayMs, type StatsWindow } from './window.ts'
+import { verdictOf } from '../analyses/answer-text.ts'
+import { byMetric, dayMs, type StatsWindow, type Transforms } from './window.ts'
 
 /** The number in the texts of reasons. */
 const cellsMin = 30

@@ -10,8 +10,14 @@ import {
 import { type Lag, significantLag } from '../../analytics/correlation/lag.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import type { Stats } from '../shapes/stats.ts'
-import { type Transforms, transformsBeyondDay } from './transforms.ts'
-import { localHoursOf, quantityColumns, type StatsColumn, type StatsWindow } from './window.ts'
+import {
+  localHoursOf,
+  quantityColumns,
+  type StatsColumn,
+  type StatsWindow,
+  type Transforms,
+  transformsBeyondDay,
+} from './window.ts'
 
 /** Without a reading the list of pairs is empty. */
 export function correlationsPart(window: StatsWindow, transforms: Transforms): Stats['correlations'] {

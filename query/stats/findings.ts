@@ -3,27 +3,27 @@
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { excursionFinding, levelFinding, unusualFinding } from '../../analytics/findings/from-gauges.ts'
-import { qualityFindings } from '../../analytics/findings/from-quality.ts'
+import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { type RejectedReadings, rejectedFinding } from '../../analytics/findings/from-rejections.ts'
 import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { presentOf } from '../../analytics/present.ts'
+import { checkQuality, type Quality } from '../../analytics/quality/quality.ts'
+import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { countBetween } from '../../analytics/reliability/coverage.ts'
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { metrics } from '../../store/tables.ts'
-import { type AnalysedDevice, bandOfGoods } from '../analysed-device.ts'
-import { type WordedFinding, wordedFinding } from '../findings/worded-finding.ts'
-import { hasOwnLevel, serviceWords } from '../findings/words.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
+import { type AnalysedDevice, bandOfGoods, deviceLimits } from '../analysed-device.ts'
+import { type CustomMetric, customLimits } from '../custom-metric.ts'
+import { batteryFindings } from '../findings/known-battery.ts'
+import { hasOwnLevel, serviceWords, type WordedFinding, wordedFinding } from '../findings/words.ts'
 import { judgedVane } from '../kinds/judged-vane.ts'
 import type { CustomSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
-import { batteryFindings } from './battery-findings.ts'
-import type { LastSeen } from './freshness.ts'
-import { hourlyGauges } from './hourly-gauges.ts'
-import type { WindowQuality } from './quality.ts'
-import type { StatsWindow } from './window.ts'
+import type { LastSeen } from './live.ts'
+import { byMetric, hourlyGauges, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -138,4 +138,29 @@ function behindMetrics({ series, custom, seen }: FindingsInput, lastMs: number):
       return { name, kind, timesMs: presentOf(timesMs, values).timesMs }
     })
   return [...ofColumns, ...ofCustom]
+}
+
+export interface WindowQuality {
+  readonly counts: Readonly<Record<Metric, Quality['counts']>>
+  /** In the order of the counts. */
+  readonly checked: readonly CheckedMetric[]
+}
+
+/** Quality of the five metrics and the custom gauges. */
+export function qualityOf(window: StatsWindow, device: AnalysedDevice, custom: readonly CustomMetric[]): WindowQuality {
+  const limitsOfCustom = new Map(custom.map(metric => [metric.name, customLimits(metric)]))
+  const limitsOf = (name: string): QualityLimits => {
+    const metric = metrics.find(metric => metric === name)
+    return metric === undefined ? (limitsOfCustom.get(name) as QualityLimits) : deviceLimits(device, metric)
+  }
+  const { timesMs, cadence } = window
+  const checked: CheckedMetric[] = []
+  const counts = byMetric(window, ({ name, read: values }) => {
+    const limits = limitsOf(name)
+    const { marks, counts, limits: known } = checkQuality(timesMs, values, limits, cadence.stretches)
+    const flatMs = counts.flat_hours === null ? null : counts.flat_hours * hourMs
+    checked.push({ name, timesMs, values, marks, range: known.range, flatMs })
+    return counts
+  })
+  return { counts, checked }
 }

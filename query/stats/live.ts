@@ -2,16 +2,18 @@
 
 import { silentFinding } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
-import { freshnessOf } from '../../analytics/reliability/freshness.ts'
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/reliability/freshness.ts'
 import { reliabilityAt } from '../../analytics/reliability/reliability.ts'
 import { fullMinute, type ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { findingPart, type WordedFinding, wordedFinding } from '../findings/worded-finding.ts'
-import { serviceWords } from '../findings/words.ts'
+import { bug } from '../../store/limits/bug.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
+import { findingPart, serviceWords, type WordedFinding, wordedFinding } from '../findings/words.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
+import { mapColumns, type Series } from '../series.ts'
 import type { Finding } from '../shapes/findings.ts'
 import type { Stats } from '../shapes/stats.ts'
-import { freshnessPart, type LastSeen, textOf } from './freshness.ts'
-import { jsonMembers } from './json-text.ts'
 
 /** Some kilobytes of plain data that can be posted between threads. */
 export interface StatsLive {
@@ -65,4 +67,69 @@ function reliabilityPart(record: ReliabilityRecord, nowMs: number, local: LocalT
       ...gap,
     })),
   }
+}
+
+/**
+ * The members of an object, for insertion among others. `JSON.stringify` alone would silently write NaN and infinities
+ * as null; here they are internal errors. Missing values must be null already.
+ */
+export function jsonMembers(value: object): string {
+  const text = JSON.stringify(value, (name, part: unknown) => {
+    if (typeof part === 'number' && !Number.isFinite(part)) throw bug(`${name} is ${part}`)
+    return part
+  })
+  return text.slice(1, -1)
+}
+
+/** Summary of the readings for freshness. */
+export interface LastSeen {
+  readonly lastMs: number | null
+  readonly enabled: boolean
+  readonly cadence: Cadence
+  /** Includes custom metrics. */
+  readonly metrics: Readonly<Record<Metric, LastValue | null>>
+}
+
+/** Whether the device still reports, computed at the second of the request. */
+export function lastSeenOf(
+  { timesMs, values }: Series,
+  custom: readonly CustomSamples[],
+  cadence: Cadence,
+  enabled: boolean,
+): LastSeen {
+  const last = {
+    ...mapColumns(metrics, metric => lastValueOf(timesMs, values[metric])),
+    ...Object.fromEntries(custom.map(({ metric, ...one }) => [metric.name, lastValueOf(one.timesMs, one.values)])),
+  }
+  return { lastMs: timesMs.at(-1) ?? null, enabled, cadence, metrics: last }
+}
+
+function freshnessPart(seen: LastSeen, nowMs: number, local: LocalTime) {
+  const { state, age_seconds, next_expected_ms, clock_skew } = freshnessOf({ ...seen, nowMs })
+  const { kind, expectedMs, source, regularity } = seen.cadence
+  return {
+    state,
+    as_of: local.text(nowMs * 1000),
+    last_seen: textOf(seen.lastMs, local),
+    age_seconds,
+    expected_interval_seconds: expectedMs === null ? null : expectedMs / 1000,
+    interval_source: source,
+    cadence: kind,
+    regularity,
+    next_expected: textOf(next_expected_ms, local),
+    clock_skew,
+    metrics: mapColumns(Object.keys(seen.metrics) as Metric[], metric =>
+      lastValuePart(seen.metrics[metric], nowMs, local),
+    ),
+  }
+}
+
+function lastValuePart(last: LastValue | null, nowMs: number, local: LocalTime) {
+  if (last === null) return { last_seen: null, age_seconds: null, value: null }
+  return { last_seen: textOf(last.time_ms, local), age_seconds: ageSecondsOf(last.time_ms, nowMs), value: last.value }
+}
+
+/** `YYYY-MM-DD HH:mm` on the server's clock. */
+export function textOf(timeMs: number | null, local: LocalTime): string | null {
+  return timeMs === null ? null : local.text(timeMs * 1000)
 }

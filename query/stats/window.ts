@@ -1,5 +1,7 @@
 /** Common inputs of the statistics: the window's readings, their cadence and their means on two grids. */
 
+import type { BeyondDay } from '../../analytics/correlation/beyond-day.ts'
+import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
 import { withoutErrors } from '../../analytics/quality/error-codes.ts'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
@@ -10,9 +12,9 @@ import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/t
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
-import { type Quantity, quantities } from '../answers/units.ts'
-import { mapColumns } from '../map-columns.ts'
-import type { Series } from '../series.ts'
+import { type Quantity, quantities, units } from '../answers/units.ts'
+import type { CustomSamples } from '../kinds/metric-samples.ts'
+import { mapColumns, type Series } from '../series.ts'
 
 const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
@@ -204,4 +206,60 @@ export function quantityColumns(window: StatsWindow): StatsColumn[] {
 export function byMetric<Value>(window: StatsWindow, ofColumn: (column: StatsColumn) => Value): Record<Metric, Value> {
   const columns = [...metrics.map(name => columnOf(window, name)), ...window.custom]
   return Object.fromEntries(columns.map(column => [column.name, ofColumn(column)])) as Record<Metric, Value>
+}
+
+/** By name; undefined for constant series and series without values. */
+export type Transforms = ReadonlyMap<string, SeriesTransform | undefined>
+
+/** Transforms of the series without their daily mean course, in which lags are searched. */
+export function transformsBeyondDay(window: StatsWindow, { rest }: BeyondDay, whole: Transforms): Transforms {
+  const lagMax = lagMaxOf(window)
+  const made = quantityColumns(window).map(({ name, cells }) => {
+    const left = rest(cells)
+    // The masks are shared, because the same cells are missing; transforming one takes as long as the values.
+    return [name, left && seriesTransform(left, lagMax, [whole.get(name)])] as const
+  })
+  return new Map(made)
+}
+
+/** Supports lags of up to a day between two of them. */
+export function transformsOf(window: StatsWindow): Transforms {
+  const lagMax = lagMaxOf(window)
+  const made: (SeriesTransform | undefined)[] = []
+  const transforms = quantityColumns(window).map(({ name, cells, cellMoments }) => {
+    const transform = seriesTransform(cells, lagMax, made, cellMoments)
+    made.push(transform)
+    return [name, transform] as const
+  })
+  return new Map(transforms)
+}
+
+function lagMaxOf({ fine: { frame } }: StatsWindow): number {
+  return Math.max(0, Math.min(Math.floor(dayMs / frame.stepMs), frame.cells - 1))
+}
+
+interface HourlyGauge {
+  readonly name: string
+  readonly unit: string | null
+  readonly hours: Float64Array
+}
+
+export interface HourlyGauges<Column extends Metric> {
+  readonly window: {
+    readonly hourly: Pick<StatsWindow['hourly'], 'frame'> & { readonly means: Readonly<Record<Column, Float64Array>> }
+    readonly custom: readonly Pick<StatsWindow['custom'][number], 'name' | 'hours'>[]
+  }
+  readonly custom: readonly { readonly metric: Pick<CustomSamples['metric'], 'name' | 'unit'> }[]
+}
+
+/** Some of the five first, then each gauge beside them. */
+export function hourlyGauges<Column extends Metric>(
+  columns: readonly Column[],
+  { window, custom }: HourlyGauges<Column>,
+): HourlyGauge[] {
+  const unitsOf = new Map(custom.map(({ metric }) => [metric.name, metric.unit]))
+  return [
+    ...columns.map(name => ({ name, unit: units[name], hours: window.hourly.means[name] })),
+    ...window.custom.map(({ name, hours }) => ({ name, unit: unitsOf.get(name) ?? null, hours })),
+  ]
 }

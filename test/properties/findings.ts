@@ -14,8 +14,8 @@ import { recordReliability } from '../../analytics/reliability/reliability-recor
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { units } from '../../query/answers/units.ts'
+import { batteryFindings } from '../../query/findings/known-battery.ts'
 import { hasOwnLevel } from '../../query/findings/words.ts'
-import { batteryFindings } from '../../query/stats/battery-findings.ts'
 import { brokenWorlds } from './broken-worlds.ts'
 import {
   custom,

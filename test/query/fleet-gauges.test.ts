@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
-import { answerInsights } from '../../query/answers/insights-task.ts'
+import { answerInsights } from '../../query/insights.ts'
 import type { DescribedGauge, FleetKnown } from '../../query/insights-fleet.ts'
 import { Insights } from '../../query/shapes/insights.ts'
 import { createPgConnection, type PgConnection } from '../../store/questdb/client/questdb-pg.ts'

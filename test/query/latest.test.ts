@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import type { Answer } from '../../query/cache/body.ts'
-import { DayReadings } from '../../query/shapes/day.ts'
-import { LatestReadings } from '../../query/shapes/latest.ts'
+import { DayReadings } from '../../query/day.ts'
+import { LatestReadings } from '../../query/latest.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'

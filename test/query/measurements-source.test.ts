@@ -2,8 +2,8 @@
 
 import t, { test } from 'tap'
 import { customSamples } from '../../query/kinds/custom-samples.ts'
-import { createColumnsReader } from '../../query/questdb/columns-reader.ts'
 import { createValuesSource } from '../../query/questdb/measurements-source.ts'
+import { createColumnsReader } from '../../query/questdb/questdb-export.ts'
 import { measurementValues } from '../../query/questdb/values-table.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'

@@ -5,9 +5,8 @@ import { randomBytes } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
-import { type Answer, type Body, bodyOf, type CacheEntry } from '../../query/cache/body.ts'
+import { type Answer, type Body, bodyOf, type CacheEntry, encodeBody } from '../../query/cache/body.ts'
 import { createBodyCache } from '../../query/cache/body-cache.ts'
-import { encodeBody } from '../../query/cache/encode-body.ts'
 import { type Built, type CachedQuery, createResponseCache } from '../../query/cache/response-cache.ts'
 
 const minute = 60_000

@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { z } from 'zod'
-import { DayReadings } from '../../query/shapes/day.ts'
+import { DayReadings } from '../../query/day.ts'
 import { MetricDescription } from '../../query/shapes/kinds.ts'
 import { metricKinds } from '../../store/metrics/metric.ts'
 import { shapeOfRead } from '../support/answer-shapes.ts'

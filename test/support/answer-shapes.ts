@@ -3,10 +3,10 @@
 import type { z } from 'zod'
 import { PublicDevice } from '../../api/read/shapes.ts'
 import { analyses } from '../../query/analyses/analyses.ts'
+import { DayReadings } from '../../query/day.ts'
+import { LatestReadings } from '../../query/latest.ts'
 import { Fleet } from '../../query/live/fleet-shape.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
-import { DayReadings } from '../../query/shapes/day.ts'
-import { LatestReadings } from '../../query/shapes/latest.ts'
 
 export const shapeOfRead = new Map<string, z.ZodType>([
   ['fleet', Fleet],

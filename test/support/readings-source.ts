@@ -1,7 +1,7 @@
 /** The readings and hours of a real QuestDB, and its values of series, as queries read them. */
 
-import { createColumnsReader } from '../../query/questdb/columns-reader.ts'
 import { createValuesSource, type MeasurementsSource } from '../../query/questdb/measurements-source.ts'
+import { createColumnsReader } from '../../query/questdb/questdb-export.ts'
 import { createReadingsSource, type ReadingsSource } from '../../query/questdb/readings-source.ts'
 import { measurementValues } from '../../query/questdb/values-table.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'

@@ -1,6 +1,6 @@
 /** Reasons for missing figures: one sentence per code, with a remedy. */
 
-import type { Lack, PairReason, Reason } from '../../query/shapes/verdict.ts'
+import type { Lack, PairReason, Reason } from '../../query/shapes/parts.ts'
 import { t, tn } from '../words/words.ts'
 import { percent } from './phrases.ts'
 

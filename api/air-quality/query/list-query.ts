@@ -8,7 +8,7 @@ import {
   type Operator,
   operators,
   type SortColumn,
-} from '../../../query/conditions/condition.ts'
+} from '../../../query/conditions/select-rows.ts'
 import { readTimeText } from '../../../store/time-text.ts'
 import { type Listed, type Paging, readLimit, readPaging } from './paging.ts'
 

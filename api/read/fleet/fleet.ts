@@ -3,8 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Device } from '../../../auth/devices/device.ts'
-import { bodyOf } from '../../../query/cache/body.ts'
-import { encodeBody } from '../../../query/cache/encode-body.ts'
+import { bodyOf, encodeBody } from '../../../query/cache/body.ts'
 import type { Insights as FleetInsights } from '../../../query/insights.ts'
 import {
   FleetGroups,

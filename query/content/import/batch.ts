@@ -4,7 +4,7 @@
  */
 
 import { type OwnFields, ownNames } from '../file-text.ts'
-import { moduleDigest } from '../fold-case.ts'
+import { moduleDigest } from '../filters.ts'
 import type { ContentFileLine } from '../line.ts'
 
 /** Ordered by their references to each other. */

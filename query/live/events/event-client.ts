@@ -117,3 +117,12 @@ function add(lists: Map<number, EventClient[]>, key: number, client: EventClient
   if (list === undefined) lists.set(key, [client])
   else list.push(client)
 }
+
+/** Counters of the hub; service/event-metrics.ts exports them. */
+
+export interface EventMeter {
+  clients(count: number): void
+  sent(events: number): void
+  /** A client was disconnected because it did not read. */
+  dropped(): void
+}

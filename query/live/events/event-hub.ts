@@ -7,14 +7,13 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../../store/limits/bug.ts'
-import { EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
-import type { EventCursors } from './event-cursor.ts'
-import type { EventMeter } from './event-meter.ts'
+import { EventClient, type EventMeter, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
 import {
   alertEvent,
   beat,
   beatWithoutCursor,
   type ChangedAlert,
+  type EventCursors,
   type EventText,
   eventText,
   type MetricOf,
@@ -25,8 +24,7 @@ import { type ReadingGroup, ReadingRing } from './reading-ring.ts'
 
 import { type EventPlace, Resumption } from './resumption.ts'
 import { type StateChange, StateLog } from './state-log.ts'
-import { readingsPerTick, type TickTextsOptions, textOfStep, textsOfTick } from './tick-texts.ts'
-import { Ticks } from './ticks.ts'
+import { readingsPerTick, Ticks, type TickTextsOptions, textOfStep, textsOfTick } from './tick-texts.ts'
 
 export interface HubOptions {
   /** Cursors of this run of the service, or of the journal where other nodes send the same events. */

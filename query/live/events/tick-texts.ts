@@ -5,8 +5,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { createWatchers, type EventClient, type OwnerOf } from './event-client.ts'
-import type { EventCursors } from './event-cursor.ts'
-import { type EventText, type MetricOf, readingEvent } from './event-text.ts'
+import { type EventCursors, type EventText, type MetricOf, readingEvent } from './event-text.ts'
 import type { ReadingRing } from './reading-ring.ts'
 
 export interface TickTextsOptions extends ReadingTextsOptions {
@@ -115,4 +114,54 @@ function lastOfEachDevice(ring: ReadingRing, numbers: readonly number[]): number
   const last = new Map<number, number>()
   for (const number of numbers) last.set(ring.device(number), number)
   return [...last.values()].sort((a, b) => a - b)
+}
+
+/** Runs work soon after it is requested, one run at a time. Requests meanwhile are merged into one run. */
+
+interface TicksOptions {
+  readonly tickMs: number
+  /** Resolves with the milliseconds until the next run; undefined to wait for a request. */
+  readonly work: () => Promise<number | undefined>
+  /** Receives errors of the work. */
+  readonly failed: (error: unknown) => void
+}
+
+export class Ticks {
+  readonly #options: TicksOptions
+  #isScheduled = false
+  #isRunning = false
+  #runsAgain = false
+  #isClosed = false
+
+  constructor(options: TicksOptions) {
+    this.#options = options
+  }
+
+  wake(delayMs = this.#options.tickMs): void {
+    if (this.#isScheduled || this.#isClosed) return
+    this.#isScheduled = true
+    setTimeout(() => {
+      this.#isScheduled = false
+      if (this.#isRunning) this.#runsAgain = true
+      else void this.#run()
+    }, delayMs).unref()
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    this.#runsAgain = false
+    try {
+      const nextMs = await this.#options.work()
+      if (nextMs !== undefined) this.wake(nextMs)
+      else if (this.#runsAgain) this.wake()
+    } catch (error) {
+      this.#options.failed(error)
+    } finally {
+      this.#isRunning = false
+    }
+  }
 }

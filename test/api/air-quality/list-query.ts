@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { readListQuery } from '../../../api/air-quality/query/list-query.ts'
 import { cutPage, metaOf } from '../../../api/air-quality/query/paging.ts'
-import { operators } from '../../../query/conditions/condition.ts'
+import { operators } from '../../../query/conditions/select-rows.ts'
 import { readTimeText } from '../../../store/time-text.ts'
 
 const columns = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import type { Columns, Condition } from '../../../query/conditions/condition.ts'
+import type { Columns, Condition } from '../../../query/conditions/select-rows.ts'
 
 import { compareTexts, createLike, selectRows } from '../../../query/conditions/select-rows.ts'
 import { runs } from '../../support/runs.ts'

@@ -1,7 +1,7 @@
 /** Last values of metrics without a column, in memory and loaded from a real QuestDB. */
 
 import t from 'tap'
-import type { LiveMetric } from '../../../query/live/live-metrics.ts'
+import type { LiveMetric } from '../../../query/live/live-rows.ts'
 import { liveStates } from '../../../query/live/live-state.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'

@@ -2,8 +2,8 @@
 
 import { Registry } from 'prom-client'
 import { type Test, test } from 'tap'
-import { EventCursors } from '../../../query/live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../../query/live/events/event-hub.ts'
+import { EventCursors } from '../../../query/live/events/event-text.ts'
 import type { ReadingGroup } from '../../../query/live/events/reading-ring.ts'
 import { createEventMeter } from '../../../service/meters.ts'
 import { waitFor } from '../../support/wait-for.ts'

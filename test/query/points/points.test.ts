@@ -2,10 +2,9 @@
 
 import fc from 'fast-check'
 import tap, { test } from 'tap'
-import type { Columns, Condition, SortColumn } from '../../../query/conditions/condition.ts'
-import { selectRows } from '../../../query/conditions/select-rows.ts'
+import type { Station } from '../../../query/analysed-device.ts'
+import { type Columns, type Condition, type SortColumn, selectRows } from '../../../query/conditions/select-rows.ts'
 import { createPoints, type PointPage, type Points } from '../../../query/points/points.ts'
-import type { Station } from '../../../query/points/station.ts'
 import { createReplicas } from '../../../query/replicas.ts'
 import { silentLog, type TestHooks } from '../../support/databases.ts'
 import { startPointsQuestdb, type TestPoint } from '../../support/questdb-points.ts'

@@ -1,15 +1,13 @@
 /** The subject of a page of readings, the types of its answers, and access to custom metrics in them. */
 
 import type { LatestOfDevice } from '../../../query/live/fleet-shape.ts'
-import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { DeviceDetail } from '../../../query/shapes/detail.ts'
 import type { Forecast } from '../../../query/shapes/forecast.ts'
 import type { KindBucket, WindowFigures } from '../../../query/shapes/kinds.ts'
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
-import type { Seasonality } from '../../../query/shapes/seasonality.ts'
-import type { Stats } from '../../../query/shapes/stats.ts'
+import type { Autocorrelation, Seasonality, Stats } from '../../../query/shapes/stats.ts'
 import type { UnusualValues } from '../../../query/shapes/unusual.ts'
 import type { Timed } from '../../client/timed.ts'
 

@@ -1,6 +1,6 @@
 /** Correlations of a device's metrics in sentences. */
 
-import type { Pair } from '../../../query/shapes/correlation.ts'
+import type { Pair } from '../../../query/shapes/stats.ts'
 import { capitalised, closeness, duration, isSameWay, listed } from '../../text/phrases.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
 import { t } from '../../words/words.ts'

@@ -1,7 +1,6 @@
 /** Correlations: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
 
-import type { Pair } from '../../../query/shapes/correlation.ts'
-import type { Stats } from '../../../query/shapes/stats.ts'
+import type { Pair, Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'

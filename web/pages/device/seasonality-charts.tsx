@@ -1,7 +1,6 @@
 /** Charts of a metric's usual day, autocorrelation and cycles. */
 
-import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
-import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
+import type { Autocorrelation, Peak, Seasonality } from '../../../query/shapes/stats.ts'
 import { extentOf, linearScale, type Spot } from '../../charts/paths.ts'
 import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import { decimalText, inOneUnit } from '../../text/numbers.ts'

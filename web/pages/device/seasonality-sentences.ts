@@ -1,8 +1,6 @@
 /** Cycles, autocorrelation and trend of a metric in sentences for readers without statistics. */
 
-import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
-import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
-import type { Stats } from '../../../query/shapes/stats.ts'
+import type { Autocorrelation, Peak, Seasonality, Stats } from '../../../query/shapes/stats.ts'
 import { decimalText, inOneUnit } from '../../text/numbers.ts'
 import { intervalTexts, listed, percent, twoDigits } from '../../text/phrases.ts'
 import {

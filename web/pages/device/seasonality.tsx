@@ -1,8 +1,6 @@
 /** Seasonality of each metric in sentences and charts. */
 
-import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
-import type { Seasonality } from '../../../query/shapes/seasonality.ts'
-import type { Stats } from '../../../query/shapes/stats.ts'
+import type { Autocorrelation, Seasonality, Stats } from '../../../query/shapes/stats.ts'
 import { metricStyle } from '../../charts/colours.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
