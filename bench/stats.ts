@@ -9,7 +9,7 @@
 
 import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
-import { airMetrics } from '../query/answers/units.ts'
+import { airMetrics } from '../query/series.ts'
 import { metrics } from '../store/tables.ts'
 import { startBench } from './bounds.ts'
 import { ask, type MadeDevice, type MadeFleet, startMadeFleet } from './made-fleet.ts'

@@ -1,6 +1,6 @@
 /** Finds a device's readings that were rejected in the last day, whole or in part, from this process's memory. */
 
-import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
+import type { RejectedReadings } from '../analytics/findings/from-quality.ts'
 import type { Rejections } from '../ingest/rejections/rejections.ts'
 
 const dayMs = 86_400_000

@@ -1,6 +1,7 @@
 /** Devices and stored readings, as alerts get them from the registry and from QuestDB. */
 
-import { metrics as builtIn, type Metric } from '../../store/tables.ts'
+import type { AlertReadings, AskedReadings } from '../../query/alerts/alert-queries.ts'
+import { metrics as builtIn } from '../../store/tables.ts'
 import type { DeviceQuality } from './suspect-share.ts'
 
 export interface AlertDevice {
@@ -27,31 +28,6 @@ export interface AlertDevices {
   seriesOf(device: number, metric: string): { readonly column: number } | { readonly series: number } | undefined
   /** The criteria for readings of these metrics, or undefined for a missing device. */
   qualityOf(device: number, metrics: readonly string[]): DeviceQuality | undefined
-}
-
-/** Rows ascend by time, over all devices and so of each. */
-export interface AlertReadings {
-  /** Numbers of devices. */
-  readonly device: Int32Array
-  /** Epoch microseconds. */
-  readonly timesUs: Float64Array
-  /** One array for each wanted column. NaN marks a missing value. */
-  readonly values: readonly Float64Array[]
-  readonly length: number
-}
-
-export interface AskedReadings {
-  /** The series are of its custom metrics, by the wanted column; undefined for a built-in one, or one that it has not. */
-  readonly devices: readonly {
-    readonly number: number
-    readonly symbol: string
-    readonly series: readonly (number | undefined)[]
-  }[]
-  /** Undefined for a metric that is not built in. */
-  readonly columns: readonly (Metric | undefined)[]
-  /** Epoch microseconds, the second excluded. */
-  readonly fromUs: number
-  readonly toUs: number
 }
 
 export type ReadAlertReadings = (asked: AskedReadings, signal: AbortSignal) => AsyncIterable<AlertReadings>

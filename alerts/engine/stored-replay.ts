@@ -1,18 +1,13 @@
 /** Brings the engine's thread to the present: restores the states of the last run, and replays readings stored since. */
 
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import type { AlertReadings, AskedReadings } from '../../query/alerts/alert-queries.ts'
 import type { Live } from '../../query/live/live.ts'
 import type { Log } from '../../store/log.ts'
 import { metrics } from '../../store/tables.ts'
 import { bounds } from '../core/bounds.ts'
 import { metricOf } from '../core/condition.ts'
-import {
-  type AlertDevices,
-  type AlertReadings,
-  type AskedReadings,
-  askedColumns,
-  type ReadAlertReadings,
-} from '../core/devices.ts'
+import { type AlertDevices, askedColumns, type ReadAlertReadings } from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'
 import { memoryMs } from '../core/samples.ts'
 import { isOfValues } from './covered-pairs.ts'

@@ -4,7 +4,8 @@
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { AlertDevices, AlertReadings, ReadAlertReadings } from '../core/devices.ts'
+import type { AlertReadings } from '../../query/alerts/alert-queries.ts'
+import type { AlertDevices, ReadAlertReadings } from '../core/devices.ts'
 import type { Rule } from '../core/rule.ts'
 import {
   type DeviceQuality,

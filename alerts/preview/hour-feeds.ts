@@ -5,7 +5,7 @@ import { bridgedHours } from '../../analytics/time/fill-gaps.ts'
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/local-days.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { unusualOf, unusualShift } from '../../analytics/unusual/unusual.ts'
-import type { AlertReadings } from '../core/devices.ts'
+import type { AlertReadings } from '../../query/alerts/alert-queries.ts'
 import type { Observation } from '../core/pair.ts'
 import {
   type DeviceQuality,

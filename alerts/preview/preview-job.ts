@@ -1,6 +1,6 @@
 /** Input and result of a preview: plain data that is posted to the thread and back. */
 
-import type { AlertReadings } from '../core/devices.ts'
+import type { AlertReadings } from '../../query/alerts/alert-queries.ts'
 import type { RuleCore } from '../core/rule.ts'
 import type { DeviceQuality } from '../core/suspect-share.ts'
 

@@ -5,8 +5,8 @@
 
 import { formatDate, parseDate, twoDigits } from '../../analytics/time/calendar.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import type { AlertReadings } from '../../query/alerts/alert-queries.ts'
 import type { Condition } from '../core/condition.ts'
-import type { AlertReadings } from '../core/devices.ts'
 import { noDevice, type RuleCore } from '../core/rule.ts'
 import type { Effect } from '../core/transition.ts'
 import { isOfValues, noColumn } from '../engine/covered-pairs.ts'

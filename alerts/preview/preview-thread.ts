@@ -1,9 +1,9 @@
 /** Starts the thread of the previews with the first one, and ends it after a minute without any. */
 
 import { Worker } from 'node:worker_threads'
+import type { AlertReadings } from '../../query/alerts/alert-queries.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
-import type { AlertReadings } from '../core/devices.ts'
 import type { PreviewCommand, PreviewJob, PreviewReply, PreviewResult } from './preview-job.ts'
 
 export interface PreviewSession {

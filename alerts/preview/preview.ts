@@ -3,15 +3,10 @@
 import { lateSeconds } from '../../analytics/reliability/freshness.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { createSelection } from '../../auth/devices/selector.ts'
+import type { AskedReadings } from '../../query/alerts/alert-queries.ts'
 import { bounds } from '../core/bounds.ts'
 import { type Condition, metricOf } from '../core/condition.ts'
-import {
-  type AlertDevice,
-  type AlertDevices,
-  type AskedReadings,
-  askedColumns,
-  type ReadAlertReadings,
-} from '../core/devices.ts'
+import { type AlertDevice, type AlertDevices, askedColumns, type ReadAlertReadings } from '../core/devices.ts'
 import type { Owner } from '../core/outcome.ts'
 import type { PreviewAnswer } from '../core/preview-answer.ts'
 import type { NewRule } from '../core/rule.ts'

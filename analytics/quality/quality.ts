@@ -10,9 +10,8 @@ import { presentOf, type Samples } from '../present.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { gapMarks } from '../reliability/gaps.ts'
 import { recurs } from '../reliability/interval-estimate.ts'
-import { errorPlaces } from './error-codes.ts'
 import { flatLines } from './flat-line.ts'
-import { errorBit, flatBit, type QualityLimits, rangeBit, rateBit, spikeBit } from './quality-limits.ts'
+import { errorBit, errorPlaces, flatBit, type QualityLimits, rangeBit, rateBit, spikeBit } from './quality-limits.ts'
 import { flatMinMs, flatSpread, rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
 
 export const flagGood = 1

@@ -6,9 +6,8 @@
 
 import type { Samples } from '../present.ts'
 import { quantilesInPlace } from '../summary/quantile.ts'
-import { widthShare } from './error-codes.ts'
 import { mayBeFlat } from './flat-line.ts'
-import type { FlatWithin, QualityLimits } from './quality-limits.ts'
+import { type FlatWithin, type QualityLimits, widthShare } from './quality-limits.ts'
 
 /** Lower bound of a limit, in steps of the sensor. */
 const limitQuanta = 1.5

@@ -1,11 +1,11 @@
 /** Declares the analyses of devices: comparisons, details, statistics, days and similar days. */
 
-import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
+import type { RejectedReadings } from '../../analytics/findings/from-quality.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import { CompareParameters } from '../../query/analyses/compare.ts'
 import { msOf } from '../../query/analyses/parameters.ts'
-import { airMetrics } from '../../query/answers/units.ts'
 import type { Query } from '../../query/query.ts'
+import { airMetrics } from '../../query/series.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import type { ReadOperation } from '../http/status-operations.ts'

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
+import type { RejectedReadings } from '../../analytics/findings/from-quality.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import { type AnalysisName, analyses, analysisOfName } from '../../query/analyses/analyses.ts'
 import type { CustomHow } from '../../query/analyses/analysis.ts'
@@ -13,7 +13,7 @@ import { checkPart } from '../http/operation.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { disconnectSignalOf } from '../http/streamed-response.ts'
 import type { ReadAccess } from './read-access.ts'
-import { refuse, sendAnswer } from './read-answers.ts'
+import { refuse, sendAnswer } from './read-access.ts'
 import { jsonRead, type Read } from './read-operation.ts'
 
 export interface Analysed<About> extends Pick<Read<About>, 'subject'> {

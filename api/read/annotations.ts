@@ -11,7 +11,7 @@ import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import type { ReadAccess } from './read-access.ts'
-import { refuse } from './read-answers.ts'
+import { refuse } from './read-access.ts'
 import { DevicePath, ofReads, readGroup, readOperation } from './read-operation.ts'
 import { deviceInPath } from './read-subjects.ts'
 

@@ -9,7 +9,7 @@ import { acceptedForms } from '../http/send-body.ts'
 import type { LoggerErrorCode } from '../http/status-operations.ts'
 import { createStreamSlots, disconnectSignalOf, sendPieces, streamFormOf } from '../http/streamed-response.ts'
 import type { ReadAccess } from './read-access.ts'
-import { refuse } from './read-answers.ts'
+import { refuse } from './read-access.ts'
 import { type ReadingsParameters, readReadingsParameters } from './readings-parameters.ts'
 
 export interface RangeSenderOptions {

@@ -9,14 +9,16 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import { authorize, type Principal, readScopeOf } from '../../auth/policy.ts'
 import type { AuthRateLimit } from '../../auth/rate-limits.ts'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
+import type { Answer } from '../../query/cache/body.ts'
+import type { Query } from '../../query/query.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import { readBasicCredentials } from '../http/credentials.ts'
 import { letAnyOriginRead } from '../http/response-headers.ts'
 import type { Scope } from '../http/route-family.ts'
-import type { LoggerErrorCode } from '../http/status-operations.ts'
-import { refuse } from './read-answers.ts'
+import { sendBody } from '../http/send-body.ts'
+import { type LoggerErrorCode, sendError } from '../http/status-operations.ts'
 import { deviceReader, everybody, type ReadableDevices, type Reader, scopedReader } from './readers.ts'
 import { viewReader } from './view-reader.ts'
 
@@ -145,4 +147,30 @@ function markAsPrivate(reply: FastifyReply): void {
 function listed(header: unknown): string[] {
   const items = String(header ?? '').split(',')
   return items.map(item => item.trim()).filter(item => item !== '')
+}
+
+export type Sent = FastifyReply | Promise<FastifyReply>
+
+/** Answers a read of the logger API with a body or a refusal. */
+export function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer | Promise<Answer>,
+  coded: Query['coded'],
+  tooLarge: LoggerErrorCode = 'TOO_LARGE',
+): Sent {
+  // A body from memory is sent within this turn: a resolved promise would cost more than the rest.
+  if (answer instanceof Promise) return answer.then(made => sendAnswer(request, reply, made, coded, tooLarge))
+  if (answer.ok) return sendBody(request, reply, answer.body, answer.maxAgeSeconds, coded)
+  return refuse(reply, answer.code === 'TOO_LARGE' ? tooLarge : answer.code)
+}
+
+/** `text` is the error of a parameter. */
+export function refuse(reply: FastifyReply, code: LoggerErrorCode, text?: string): FastifyReply {
+  reply.header('cache-control', 'no-store').header('vary', 'accept-encoding')
+  const detail = code === 'DATABASE_AWAY' ? reply.server.databaseFault?.() : undefined
+  return sendError(reply, code, {
+    ...(text === undefined ? {} : { status: text }),
+    ...(detail === undefined ? {} : { detail }),
+  })
 }

@@ -7,7 +7,7 @@ import { addCorsHeaders, answerPreflight } from '../http/response-headers.ts'
 import type { OperationGroup } from '../http/route-family.ts'
 import type { LoggerErrorCode, ReadOperation } from '../http/status-operations.ts'
 import type { ReadAccess } from './read-access.ts'
-import { refuse, type Sent } from './read-answers.ts'
+import { refuse, type Sent } from './read-access.ts'
 import type { AwaitedSubject, Resolved, Subject } from './read-subjects.ts'
 
 type Declared = Pick<

@@ -1,5 +1,6 @@
 /** Messages between the main thread and the thread that reads for alerts. */
 
+import type { Metric } from '../../store/tables.ts'
 import type { ExportMetric, SeriesTable } from '../export/series-table.ts'
 
 /**
@@ -34,4 +35,29 @@ export interface PackedPiece {
   readonly values: Uint8Array
   /** Where the next piece begins; undefined behind the last one. */
   readonly nextUs: number | undefined
+}
+
+/** Rows ascend by time, over all devices and so of each. */
+export interface AlertReadings {
+  /** Numbers of devices. */
+  readonly device: Int32Array
+  /** Epoch microseconds. */
+  readonly timesUs: Float64Array
+  /** One array for each wanted column. NaN marks a missing value. */
+  readonly values: readonly Float64Array[]
+  readonly length: number
+}
+
+export interface AskedReadings {
+  /** The series are of its custom metrics, by the wanted column; undefined for a built-in one, or one that it has not. */
+  readonly devices: readonly {
+    readonly number: number
+    readonly symbol: string
+    readonly series: readonly (number | undefined)[]
+  }[]
+  /** Undefined for a metric that is not built in. */
+  readonly columns: readonly (Metric | undefined)[]
+  /** Epoch microseconds, the second excluded. */
+  readonly fromUs: number
+  readonly toUs: number
 }

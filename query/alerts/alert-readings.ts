@@ -9,32 +9,7 @@ import { defaultLimits } from '../limits.ts'
 import { BodyInterrupted } from '../pieces.ts'
 import { createAvailabilityLog, createPool, type Pool } from '../pool.ts'
 import type { Replicas } from '../replicas.ts'
-import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
-
-/** Columns of the same length, ordered by time and then by device. */
-interface AlertReadings {
-  readonly device: Int32Array
-  readonly timesUs: Float64Array
-  /** One column for each wanted metric; NaN where a reading has no value. */
-  readonly values: readonly Float64Array[]
-  readonly length: number
-}
-
-interface AskedDevice {
-  readonly number: number
-  readonly symbol: string
-  /** Indexed by wanted column: the device's series of a metric without a column in the table of readings. */
-  readonly series: readonly (number | undefined)[]
-}
-
-interface AskedReadings {
-  readonly devices: readonly AskedDevice[]
-  /** Undefined for a metric that has no column in the table of readings. */
-  readonly columns: readonly (Metric | undefined)[]
-  /** Microseconds; `toUs` is not included. */
-  readonly fromUs: number
-  readonly toUs: number
-}
+import type { AlertQueries, AlertReadings, AskedReadings, PackedPiece, WantedDevices } from './alert-queries.ts'
 
 export interface AlertReadingsReader {
   /**
@@ -124,7 +99,7 @@ function createReadingsPool({ replicas, timeoutMs, log }: AlertReadingsOptions):
   })
 }
 
-function wantedOf(devices: readonly AskedDevice[]): WantedDevices {
+function wantedOf(devices: readonly AskedReadings['devices'][number][]): WantedDevices {
   const largest = devices.reduce((max, { number }) => Math.max(max, number), 0)
   const wanted = new Uint8Array(new SharedArrayBuffer(largest + 1))
   for (const { number } of devices) wanted[number] = 1

@@ -4,7 +4,7 @@
  */
 
 import type { z } from 'zod'
-import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
+import type { RejectedReadings } from '../../analytics/findings/from-quality.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { ResponseTemplate } from '../cache/response-template.ts'
 import type { CustomMetric } from '../custom-metric.ts'

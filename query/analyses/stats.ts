@@ -1,7 +1,7 @@
 /** `stats_data`: all statistics of a device. Its age is computed at the second of the request. */
 
 import { z } from 'zod'
-import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
+import type { RejectedReadings } from '../../analytics/findings/from-quality.ts'
 import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { metrics as columns } from '../../store/tables.ts'

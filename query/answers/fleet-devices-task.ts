@@ -9,9 +9,8 @@ import { metrics, readingsTable } from '../../store/tables.ts'
 import { deviceCadence } from '../analyses/device-cadence.ts'
 import type { ReplicaReads } from '../contexts.ts'
 import type { Queries } from '../queries.ts'
-import type { HourlySeries } from '../series.ts'
+import { type AirMetric, airMetrics, type HourlySeries } from '../series.ts'
 import { cadenceKinds, deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
-import { type AirMetric, airMetrics } from './units.ts'
 
 interface Context extends Pick<ReplicaReads, 'connection' | 'source'> {
   readonly signal: AbortSignal

@@ -4,7 +4,7 @@ import { metrics } from '../../store/tables.ts'
 import type { AvailabilityLog, Pool } from '../pool.ts'
 import type { FleetQueries, Queries } from '../queries.ts'
 import { type Replicas, runOnReplica } from '../replicas.ts'
-import { airMetrics } from './units.ts'
+import { airMetrics } from '../series.ts'
 
 /** The columns of a device's last reading, in this order. Then the values by metric, then their times in microseconds. */
 export const lastRow = { number: 0, timeUs: 1, values: 2, valuesUs: 2 + metrics.length, width: 2 + 2 * metrics.length }

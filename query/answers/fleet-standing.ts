@@ -1,7 +1,6 @@
 /** Gauges of a fleet that stand still, found by the extremes of its stretches. */
 
-import { noDetails } from '../../analytics/findings/finding.ts'
-import { rankFindings } from '../../analytics/findings/rank.ts'
+import { noDetails, rankFindings } from '../../analytics/findings/finding.ts'
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import type { StandingRun, StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import { type MetricSettings, type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'

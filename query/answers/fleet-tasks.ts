@@ -4,8 +4,8 @@ import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/
 import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
 import type { FleetQueries } from '../queries.ts'
 import { measurementValues, valuesFromSql, whole } from '../questdb/values-table.ts'
+import { airMetrics } from '../series.ts'
 import { customRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
-import { airMetrics } from './units.ts'
 
 /** Reads the number at the end of a device's symbol; NaN for a symbol of another origin. */
 function numberOf(symbol: unknown): number {

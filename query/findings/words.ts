@@ -2,9 +2,8 @@
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Profile } from '../../analytics/domain/profile.ts'
-import { type Finding, noDetails } from '../../analytics/findings/finding.ts'
+import { type Finding, noDetails, rankFindings } from '../../analytics/findings/finding.ts'
 import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
-import { rankFindings } from '../../analytics/findings/rank.ts'
 import { builtInMetrics, decimalText, inOneUnit, nameWithin, pointsText } from '../../analytics/findings/value-words.ts'
 import { english } from '../../analytics/findings/words.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'

@@ -20,8 +20,8 @@ import type { Bucket } from '../../analytics/summary/aggregates.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { metricCadence } from '../analyses/device-cadence.ts'
+import { type CustomSamples, counterSamplesAround, stateHoldMs } from '../custom-metric.ts'
 import type { KindBucket, WindowFigures } from '../shapes/kinds.ts'
-import { type CustomSamples, counterSamplesAround, stateHoldMs } from './metric-samples.ts'
 
 export interface BucketContext {
   readonly cadence: Cadence

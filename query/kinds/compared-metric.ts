@@ -11,10 +11,10 @@ import { bug } from '../../store/limits/bug.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { objectText } from '../analyses/answer-text.ts'
 import { type PointStyle, pointsText } from '../answers/point-text.ts'
+import type { CustomSamples } from '../custom-metric.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { KindBucket } from '../shapes/kinds.ts'
 import { type BucketContext, bucketFigures, runsOf } from './bucket-figures.ts'
-import type { CustomSamples } from './metric-samples.ts'
 
 const hourMs = 3_600_000
 

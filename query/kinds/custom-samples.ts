@@ -5,19 +5,20 @@ import { presentOf, type Samples } from '../../analytics/present.ts'
 import { unknownState } from '../../analytics/state/state-runs.ts'
 import { bug } from '../../store/limits/bug.ts'
 import type { SeriesHourColumn } from '../../store/tables.ts'
-import type { CustomMetric, ValuesPlace } from '../custom-metric.ts'
+import {
+  alignedTo,
+  type CustomMetric,
+  type CustomSamples,
+  counterSamplesAround,
+  type ExpiredHours,
+  stateHoldMaxMs,
+  type ValuesPlace,
+} from '../custom-metric.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { KeptHours } from '../questdb/measurements-source.ts'
 import type { Series } from '../series.ts'
 import type { MetricKind } from '../shapes/kinds.ts'
 import type { TaskContext } from '../task-context.ts'
-import {
-  alignedTo,
-  type CustomSamples,
-  counterSamplesAround,
-  type ExpiredHours,
-  stateHoldMaxMs,
-} from './metric-samples.ts'
 
 export interface SamplesRange {
   /** Not included. */

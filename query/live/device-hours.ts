@@ -4,7 +4,7 @@
  */
 
 import { bug } from '../../store/limits/bug.ts'
-import { airMetrics } from '../answers/units.ts'
+import { airMetrics } from '../series.ts'
 import type { LatestValues } from './latest-values.ts'
 import type { LiveCadence } from './live-state.ts'
 

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { trends } from '../../analytics/summary/pressure-tendency.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
-import { airMetrics } from '../answers/units.ts'
+import { airMetrics } from '../series.ts'
 import { customMetrics } from '../shapes/kinds.ts'
 import { Count } from '../shapes/parts.ts'
 import { liveStates } from './live-state.ts'

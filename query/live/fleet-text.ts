@@ -3,7 +3,7 @@
 import { expectedDefaultSeconds } from '../../analytics/reliability/freshness.ts'
 import { threeHourChange, trendOf } from '../../analytics/summary/pressure-tendency.ts'
 import { metrics } from '../../store/tables.ts'
-import { type AirMetric, airMetrics, units } from '../answers/units.ts'
+import { type AirMetric, airMetrics, units } from '../series.ts'
 import type { MetricDescription } from '../shapes/kinds.ts'
 import { hourMs, hoursShown, valueAgeUsMax } from './device-hours.ts'
 import type { DeviceState } from './device-state.ts'

@@ -1,8 +1,7 @@
 /** Findings about a device: a part of `stats_data` and of `/api/fleet/insights`. */
 
 import { z } from 'zod'
-import { findingCodes, findingSeverities } from '../../analytics/findings/finding.ts'
-import { findingsMax } from '../../analytics/findings/rank.ts'
+import { findingCodes, findingSeverities, findingsMax } from '../../analytics/findings/finding.ts'
 import { Count, LocalMinute } from './parts.ts'
 
 const ClockTime = z.string().regex(/^\d\d:\d\d$/)

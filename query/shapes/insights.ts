@@ -1,7 +1,7 @@
 /** Response of `/api/fleet/insights`. */
 
 import { z } from 'zod'
-import { findingsMax } from '../../analytics/findings/rank.ts'
+import { findingsMax } from '../../analytics/findings/finding.ts'
 import { FleetFinding } from './findings.ts'
 import { customMetrics } from './kinds.ts'
 import { Count } from './parts.ts'

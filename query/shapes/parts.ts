@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { reasons } from '../../analytics/reasons.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
-import { airMetrics } from '../answers/units.ts'
+import { airMetrics } from '../series.ts'
 
 /** `YYYY-MM-DD HH:mm` on the server's clock. */
 export const LocalMinute = z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)

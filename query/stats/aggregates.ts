@@ -9,8 +9,7 @@ import { pressureTendency } from '../../analytics/summary/pressure-tendency.ts'
 import { quantilesInPlace } from '../../analytics/summary/quantile.ts'
 import type { Metric } from '../../store/tables.ts'
 import { metricCadence } from '../analyses/device-cadence.ts'
-import { quantities } from '../answers/units.ts'
-import { mapColumns } from '../series.ts'
+import { mapColumns, quantities } from '../series.ts'
 import type { StatsColumn, StatsWindow } from './window.ts'
 
 /** Uses the window's readings alone: the time-weighted mean excludes the line that leads into the window. */

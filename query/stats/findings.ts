@@ -1,12 +1,15 @@
 /** Findings about a device, computed when its statistics are built. Its silence is added on each request. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
-import type { Finding } from '../../analytics/findings/finding.ts'
+import { type Finding, rankFindings } from '../../analytics/findings/finding.ts'
 import { excursionFinding, levelFinding, unusualFinding } from '../../analytics/findings/from-gauges.ts'
-import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
-import { type RejectedReadings, rejectedFinding } from '../../analytics/findings/from-rejections.ts'
+import {
+  type CheckedMetric,
+  qualityFindings,
+  type RejectedReadings,
+  rejectedFinding,
+} from '../../analytics/findings/from-quality.ts'
 import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
-import { rankFindings } from '../../analytics/findings/rank.ts'
 import { presentOf } from '../../analytics/present.ts'
 import { checkQuality, type Quality } from '../../analytics/quality/quality.ts'
 import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
@@ -16,11 +19,9 @@ import type { ReliabilityRecord } from '../../analytics/reliability/reliability-
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { type AnalysedDevice, bandOfGoods, deviceLimits } from '../analysed-device.ts'
-import { type CustomMetric, customLimits } from '../custom-metric.ts'
+import { type CustomMetric, type CustomSamples, customLimits, judgedVane } from '../custom-metric.ts'
 import { batteryFindings } from '../findings/known-battery.ts'
 import { hasOwnLevel, serviceWords, type WordedFinding, wordedFinding } from '../findings/words.ts'
-import { judgedVane } from '../kinds/judged-vane.ts'
-import type { CustomSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
 import type { LastSeen } from './live.ts'
 import { byMetric, hourlyGauges, type StatsWindow } from './window.ts'

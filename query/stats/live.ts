@@ -1,7 +1,7 @@
 /** The part of the statistics that changes without readings. It is written for every request. */
 
+import { rankFindings } from '../../analytics/findings/finding.ts'
 import { silentFinding } from '../../analytics/findings/from-reliability.ts'
-import { rankFindings } from '../../analytics/findings/rank.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/reliability/freshness.ts'
 import { reliabilityAt } from '../../analytics/reliability/reliability.ts'
@@ -9,8 +9,8 @@ import { fullMinute, type ReliabilityRecord } from '../../analytics/reliability/
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
+import type { CustomSamples } from '../custom-metric.ts'
 import { findingPart, serviceWords, type WordedFinding, wordedFinding } from '../findings/words.ts'
-import type { CustomSamples } from '../kinds/metric-samples.ts'
 import { mapColumns, type Series } from '../series.ts'
 import type { Finding } from '../shapes/findings.ts'
 import type { Stats } from '../shapes/stats.ts'

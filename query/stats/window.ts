@@ -3,7 +3,7 @@
 import type { BeyondDay } from '../../analytics/correlation/beyond-day.ts'
 import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
-import { withoutErrors } from '../../analytics/quality/error-codes.ts'
+import { withoutErrors } from '../../analytics/quality/quality-limits.ts'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { dewPoints } from '../../analytics/summary/derived.ts'
 import { type Moments, momentsOf } from '../../analytics/summary/moments.ts'
@@ -12,9 +12,8 @@ import { binMeans, frameOf, type GridFrame, gridStepMs } from '../../analytics/t
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
-import { type Quantity, quantities, units } from '../answers/units.ts'
-import type { CustomSamples } from '../kinds/metric-samples.ts'
-import { mapColumns, type Series } from '../series.ts'
+import type { CustomSamples } from '../custom-metric.ts'
+import { mapColumns, type Quantity, quantities, type Series, units } from '../series.ts'
 
 const hourMs = 3_600_000
 export const dayMs = 24 * hourMs

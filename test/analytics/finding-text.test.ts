@@ -7,9 +7,9 @@ import {
   findingCodes,
   findingSeverities,
   noDetails,
+  rankFindings,
 } from '../../analytics/findings/finding.ts'
 import { findingText } from '../../analytics/findings/finding-text.ts'
-import { rankFindings } from '../../analytics/findings/rank.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { serviceWords } from '../../query/findings/words.ts'
 

@@ -2,8 +2,7 @@
 
 import t from 'tap'
 import { episodesOf } from '../../analytics/findings/episodes.ts'
-import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
-import { rejectedFinding } from '../../analytics/findings/from-rejections.ts'
+import { type CheckedMetric, qualityFindings, rejectedFinding } from '../../analytics/findings/from-quality.ts'
 import { outageFindings, outagePattern, silentFinding } from '../../analytics/findings/from-reliability.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'

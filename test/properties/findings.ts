@@ -1,10 +1,9 @@
 /** False findings in the month of a healthy device, and found faults of a broken one. */
 
-import type { Finding } from '../../analytics/findings/finding.ts'
+import { type Finding, rankFindings } from '../../analytics/findings/finding.ts'
 import { excursionFinding, levelFinding, unusualFinding } from '../../analytics/findings/from-gauges.ts'
 import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
-import { rankFindings } from '../../analytics/findings/rank.ts'
 import { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { freeLimits, qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
@@ -13,9 +12,9 @@ import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
-import { units } from '../../query/answers/units.ts'
 import { batteryFindings } from '../../query/findings/known-battery.ts'
 import { hasOwnLevel } from '../../query/findings/words.ts'
+import { units } from '../../query/series.ts'
 import { brokenWorlds } from './broken-worlds.ts'
 import {
   custom,

@@ -3,9 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { Devices } from '../../../auth/devices/devices.ts'
-import { createTagMatcher, type Tagged } from '../../../auth/devices/tag.ts'
 import type { Metrics } from '../../../auth/metrics/metrics.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
 import type { EventMeter, EventSink, Subscription } from '../../../query/live/events/event-client.ts'
@@ -19,46 +17,10 @@ import type { OperationGroup } from '../../http/route-family.ts'
 import type { LoggerErrorCode, ReadOperation } from '../../http/status-operations.ts'
 import { createStreamSlots, type SlotRefusal } from '../../http/streamed-response.ts'
 import type { ReadAccess } from '../read-access.ts'
-import { refuse } from '../read-answers.ts'
+import { refuse } from '../read-access.ts'
 import { ofReaders, readOperation } from '../read-operation.ts'
-import { fleetOrNamed } from '../read-subjects.ts'
 import type { Fleet } from '../readers.ts'
-
-const eventDevicesMax = 500
-
-export const eventsSubject = fleetOrNamed('device', eventDevicesMax)
-
-const EventParameters = z.object({
-  device: z
-    .array(z.string())
-    .max(eventDevicesMax)
-    .optional()
-    .meta({ description: 'The name of a device, once for each; without it all' }),
-  state: z.enum(['0', '1']).optional().meta({ description: '1 for changes of states only' }),
-})
-
-const EventHeaders = z.object({
-  'Last-Event-ID': z.string().optional().meta({ description: 'Events after the one with this id are sent.' }),
-})
-
-/** A text is an error message. `find` finds a device by its number. */
-export function subscriptionIn(query: object, { scope, named }: Fleet, find: FindDevice): Subscription | string {
-  const { state } = query as Record<string, string | string[] | undefined>
-  if (state !== undefined && state !== '0' && state !== '1') return 'state must be 1 for states only, or 0'
-  const devices = named && new Set(named.map(({ number }) => number))
-  const isTagged = scope?.tags && isTaggedBy(scope.tags, find)
-  return { devices, owner: scope?.owner, isTagged, statesOnly: state === '1' }
-}
-
-type FindDevice = (number: number) => Tagged | undefined
-
-function isTaggedBy(tags: readonly string[], find: FindDevice): (device: number) => boolean {
-  const isTagged = createTagMatcher(tags)
-  return number => {
-    const device = find(number)
-    return device !== undefined && isTagged(device)
-  }
-}
+import { EventHeaders, EventParameters, eventsSubject, subscriptionIn } from './subscription.ts'
 
 export interface EventsOptions {
   ingest: Pick<Ingest, 'onStored' | 'shared'>

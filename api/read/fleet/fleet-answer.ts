@@ -10,7 +10,7 @@ import type { Device } from '../../../auth/devices/device.ts'
 import { gzipLevel } from '../../../query/cache/body.ts'
 import type { Live } from '../../../query/live/live.ts'
 import { type Coding, type Form, type SendableBody, sendBody } from '../../http/send-body.ts'
-import { refuse, type Sent } from '../read-answers.ts'
+import { refuse, type Sent } from '../read-access.ts'
 import { type Fleet, isWhole } from '../readers.ts'
 
 /** Undefined means all devices. The cost for a restricted reader is proportional to its devices. */

@@ -4,61 +4,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isPassing } from '../../../auth/passing-errors.ts'
 import type { AuthRateLimit } from '../../../auth/rate-limits.ts'
 import { mayReadStation } from '../../../auth/stations/permissions.ts'
-import { type Parameter, parameters, type Station } from '../../../auth/stations/station.ts'
+import type { Station } from '../../../auth/stations/station.ts'
 import type { Stations } from '../../../auth/stations/stations.ts'
 import { type AnalysedStation, analysedStation, pointStation, silentStation } from '../../../query/analysed-device.ts'
 import { bodyOf, encodeBody } from '../../../query/cache/body.ts'
-import type { CustomMetric } from '../../../query/custom-metric.ts'
-import { seriesTable } from '../../../query/export/series-table.ts'
 import type { Query } from '../../../query/query.ts'
-import { StationUnits } from '../../../query/shapes/station.ts'
-import { sumOf } from '../../../query/stations/point-units.ts'
-import { catalogueEntry } from '../../../store/metrics/catalogue.ts'
-import { descriptionOf, type Metric } from '../../../store/metrics/metric.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
 import { sendBody } from '../../http/send-body.ts'
 import type { LoggerErrorCode } from '../../http/status-operations.ts'
 import { disconnectSignalOf } from '../../http/streamed-response.ts'
-import { namedMetrics } from '../range-metrics.ts'
-import type { RangeContent, RangeRequest, SendRange } from '../range-sender.ts'
-import { refuse, type Sent, sendAnswer } from '../read-answers.ts'
+import type { RangeRequest, SendRange } from '../range-sender.ts'
+import { refuse, type Sent, sendAnswer } from '../read-access.ts'
 import type { AwaitedSubject } from '../read-subjects.ts'
 import type { Reader } from '../readers.ts'
-import { type ReadingsParameters, readReadingsParameters } from '../readings-parameters.ts'
+import { readReadingsParameters } from '../readings-parameters.ts'
+import { type DescribedMetrics, stationMetrics } from './station-metrics.ts'
+import { stationRange } from './station-range.ts'
 import type { PublicStation } from './station-shape.ts'
-
-/** The used part of the registry. */
-interface DescribedMetrics {
-  get(name: string): Metric | undefined
-}
-
-/** Ordered as in the interface, or as named. */
-export function stationMetrics(
-  metrics: DescribedMetrics,
-  { series }: Station,
-  names: readonly string[] | undefined,
-): CustomMetric[] {
-  const all = parameters.filter(parameter => series.has(parameter))
-  const wanted = names?.flatMap(name => all.find(parameter => parameter === name) ?? []) ?? all
-  return wanted.map(parameter => metricOf(metrics, parameter, series.get(parameter)))
-}
-
-export function absentParameter({ series }: Station, names: readonly string[] = []): string | undefined {
-  return names.find(name => !series.has(name as Parameter))
-}
-
-function metricOf(metrics: DescribedMetrics, name: Parameter, series: number | undefined): CustomMetric {
-  const registered = metrics.get(name)
-  const described = registered ?? catalogueEntry(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 1 }
-  return {
-    name,
-    ...descriptionOf(described),
-    quality: registered?.quality ?? null,
-    series,
-    column: undefined,
-    speed: undefined,
-  }
-}
 
 export interface StationSubjectOptions {
   stations: Pick<Stations, 'find'>
@@ -150,62 +112,4 @@ export function createStationAnswers(options: StationAnswersOptions, sendRange: 
   }
 
   return { describe, latest, units, range }
-}
-
-export const leftOutHeader = 'points-left-out'
-export const unitsHeader = 'point-units'
-
-interface StationRangeOptions {
-  query: Pick<Query, 'stationUnits'>
-  metrics: DescribedMetrics
-  analysed: (station: Station) => AnalysedStation
-}
-
-interface RangeAsked extends Pick<ReadingsParameters, 'fromUs' | 'toUs'> {
-  /** Parameter `metrics` as sent. */
-  readonly names: unknown
-}
-
-async function stationRange(
-  { query, metrics, analysed }: StationRangeOptions,
-  station: Station,
-  { fromUs, toUs, names }: RangeAsked,
-  client: AbortSignal,
-): Promise<RangeContent> {
-  const named = namedMetrics(names, stationMetrics(metrics, station, undefined))
-  if (typeof named === 'string') return { ok: false, code: 'PARAMETER_INVALID', text: named }
-  const answer = await query.stationUnits(analysed(station).station, { fromUs, toUs }, client)
-  if (!answer.ok) return { ok: false, code: answer.code }
-  const { units } = StationUnits.parse(JSON.parse(Buffer.from(answer.body.bytes).toString()))
-  const { id, sn } = station
-  // A named parameter without points in the range gets a column.
-  const chosen = names === undefined ? named.filter(({ name }) => units[name] !== undefined) : named
-  const found = chosen.flatMap(({ name, series }, place) => {
-    const ofRange = units[name]
-    return ofRange === undefined || series === undefined ? [] : [{ name, series, place, ...ofRange }]
-  })
-  const leftOut = found.map(({ name, left_out }) => [name, sumOf(left_out)] as const).filter(([, sum]) => sum > 0)
-  return {
-    ok: true,
-    content: {
-      fromUs,
-      toUs,
-      devices: [{ number: id, name: sn, symbol: '' }],
-      metrics: chosen,
-      series: seriesTable(found.flatMap(({ series, place }) => [series, id, place])),
-      station: { id, units: found.map(({ series, unit }) => [series, unit] as const) },
-      headers: {
-        ...listHeader(
-          unitsHeader,
-          found.map(({ name, unit }) => [name, unit]),
-        ),
-        ...listHeader(leftOutHeader, leftOut),
-      },
-    },
-  }
-}
-
-/** `no2=ppb, pm25=ugm3`; an empty list has no header. */
-function listHeader(name: string, entries: readonly (readonly [string, string | number])[]): Record<string, string> {
-  return entries.length === 0 ? {} : { [name]: entries.map(entry => entry.join('=')).join(', ') }
 }

@@ -12,16 +12,14 @@ import { jsonRead, ofReads, readGroup, readOperation } from '../read-operation.t
 import { rangeSuccess } from '../readings.ts'
 import { RangeParameters } from '../readings-parameters.ts'
 import {
-  absentParameter,
   createAnalysed,
   createStationAnswers,
-  leftOutHeader,
   type StationAnswersOptions,
   type StationSubjectOptions,
   stationInPath,
-  stationMetrics,
-  unitsHeader,
 } from './station-answers.ts'
+import { absentParameter, stationMetrics } from './station-metrics.ts'
+import { leftOutHeader, unitsHeader } from './station-range.ts'
 import { PublicStation } from './station-shape.ts'
 
 export interface StationReadsOptions extends StationSubjectOptions, StationAnswersOptions {

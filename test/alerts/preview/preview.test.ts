@@ -1,10 +1,11 @@
 /** A preview requested by the API: the devices read, the response, and rejections. */
 
 import t from 'tap'
-import type { AlertDevice, AlertReadings, AskedReadings, ReadAlertReadings } from '../../../alerts/core/devices.ts'
+import type { AlertDevice, ReadAlertReadings } from '../../../alerts/core/devices.ts'
 import { NewRule } from '../../../alerts/core/rule.ts'
 import { createPreview, type PreviewLimits } from '../../../alerts/preview/preview.ts'
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
+import type { AlertReadings, AskedReadings } from '../../../query/alerts/alert-queries.ts'
 import type { TestHooks } from '../../support/databases.ts'
 
 const [fromMs, nowMs] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 26)]
