@@ -7,8 +7,7 @@ import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { type CustomMetric, descriptionsOf } from '../custom-metric.ts'
 import { serviceWords } from '../findings/words.ts'
-import { customSamples } from '../kinds/custom-samples.ts'
-import { QueryFailed } from '../query-failed.ts'
+import { checkValuesCount, customSamples } from '../kinds/custom-samples.ts'
 import { Anomalies, AnomalyId, type Anomaly as AnomalyShape, anomaliesMax } from '../shapes/anomalies.ts'
 import type { TaskContext } from '../task-context.ts'
 import { type Asked, type AskedWindow, type CustomHow, defineAnalysis, rangeOf } from './analysis.ts'
@@ -67,13 +66,7 @@ async function answerAnomalies(query: AnomaliesQuery, context: TaskContext): Pro
     source.newestUs(symbol, afterUs, signal),
   ])
   const samples = await customSamples(custom, { afterUs, throughUs }, series, context)
-  // Custom metrics may have as many numbers as the readings themselves.
-  if (series.timesMs.length * custom.length > rowsMax * columns.length) {
-    throw new QueryFailed(
-      'TOO_LARGE',
-      `${custom.length} metrics of ${series.timesMs.length} readings exceed the limit of values`,
-    )
-  }
+  checkValuesCount(series, custom.length, rowsMax)
   const cadence = deviceCadence(device, earlierMs, series.timesMs)
   const beforeMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const found = anomaliesOf({ device, series, samples, cadence, beforeMs, endMs, local })

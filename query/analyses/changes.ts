@@ -5,8 +5,8 @@ import { changeDaysMin, changePoints, dailyLevels } from '../../analytics/change
 import { reasons } from '../../analytics/reasons.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { metrics as columns } from '../../store/tables.ts'
-import { customMetrics } from '../shapes/kinds.ts'
-import { answerContext, byMetricAndCustom, Count, verdict } from '../shapes/parts.ts'
+import { byGauge } from '../shapes/kinds.ts'
+import { Count, verdict } from '../shapes/parts.ts'
 import type { TaskContext } from '../task-context.ts'
 import { type Asked, type AskedWindow, type CustomHow, defineAnalysis } from './analysis.ts'
 import { verdictOf } from './answer-text.ts'
@@ -35,11 +35,7 @@ const Change = z
 const Changes = z.strictObject({ ...verdict, changes: z.array(Change) }).meta({ id: 'MetricLevelChanges' })
 
 /** Response of `changes/<device>`. */
-export const LevelChanges = byMetricAndCustom(Changes, Changes).extend({
-  device: z.string(),
-  ...answerContext,
-  ...customMetrics,
-})
+export const LevelChanges = byGauge(Changes)
 
 const hoursPerDay = 24
 

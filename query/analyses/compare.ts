@@ -1,18 +1,17 @@
 /** `compare_data`: two devices side by side, hour by hour, with their difference and their agreement. */
 
 import { z } from 'zod'
-import { agreementOf } from '../../analytics/correlation/agreement.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
-import { type PointStyle, pointsText } from '../answers/point-text.ts'
 import { type CustomMetric, type CustomSamples, descriptionsOf } from '../custom-metric.ts'
-import { type ComparedSamples, comparedText } from '../kinds/compared-metric.ts'
+import { type ComparedSamples, comparedText, pairTexts } from '../kinds/compared-metric.ts'
 import { customSamplesByHour } from '../kinds/custom-samples.ts'
 import { type AirMetric, airMetrics, type HourlySeries, mapColumns, units } from '../series.ts'
 import type { Comparison } from '../shapes/compare.ts'
 import type { TaskContext } from '../task-context.ts'
 import type { Asked, AskedWindow, Computation, How } from './analysis.ts'
 import { answerContext, memberTexts, objectText, type Texts } from './answer-text.ts'
+import { type HoursGrid, hourMs, onGrid } from './gauge-hours.ts'
 import { checkWindow, MetricNames, moment, parameter, published, withTimes } from './parameters.ts'
 
 /** A metric with the places of its values in both devices. */
@@ -36,7 +35,7 @@ interface CompareQuery extends CompareHow, Omit<Asked, 'device' | 'other' | 'clo
 /** It ends at the last reading, or at the hour when there is none. */
 export const compareComputation: Computation<CompareHow> = {
   pools: ['light'],
-  untilMs: 3_600_000,
+  untilMs: hourMs,
   compute: ({ device: a, other: b = a, ...query }, context) => answerCompare({ a, b, ...query }, context),
 }
 
@@ -108,8 +107,6 @@ async function readCustom(
 function noSamples(metric: CustomMetric): CustomSamples {
   return { metric, timesMs: new Float64Array(0), values: new Float64Array(0), speeds: undefined }
 }
-
-const hourMs = 3_600_000
 
 type ComparePreset = NonNullable<Comparison['preset']>
 
@@ -208,7 +205,7 @@ export interface CompareInput extends CompareWindow {
 
 export function buildCompare(input: CompareInput): string {
   const { a, b, custom, preset, startMs, endMs, nowMs, local } = input
-  const hours = Float64Array.from({ length: (endMs - startMs) / hourMs }, (_, hour) => startMs + hour * hourMs)
+  const grid = { startMs, hours: (endMs - startMs) / hourMs }
   return objectText({
     ...memberTexts({
       a: { device: a.device.name, location_short: a.device.location_short },
@@ -219,37 +216,14 @@ export function buildCompare(input: CompareInput): string {
       end: local.text(endMs * 1000),
       step_seconds: hourMs / 1000,
     } satisfies Omit<Comparison, AirMetric | 'metrics'>),
-    ...mapColumns(airMetrics, metric => metricText(input, metric, hours)),
-    ...Object.fromEntries(
-      custom.map(one => [one.a.samples.metric.name, comparedText(one.a, one.b, { startMs, endMs }, input)]),
-    ),
+    ...mapColumns(airMetrics, metric => metricText(input, metric, grid)),
+    ...Object.fromEntries(custom.map(one => [one.a.samples.metric.name, comparedText(one.a, one.b, grid, input)])),
     ...(custom.length === 0 ? {} : memberTexts({ metrics: descriptionsOf(custom.map(one => one.a.samples.metric)) })),
   })
 }
 
-function metricText({ a, b, startMs, local, withTimes }: CompareInput, metric: AirMetric, hours: Float64Array): string {
-  const style: PointStyle = { local, withTimes }
-  const aMeans = meansOf(a.hourly, metric, hours)
-  const bMeans = meansOf(b.hourly, metric, hours)
-  const agreement = agreementOf(aMeans, bMeans, { startMs, stepMs: hourMs }, local)
-  const differences = aMeans.map((mean, hour) => mean - (bMeans[hour] as number))
-  return objectText({
-    unit: JSON.stringify(units[metric]),
-    a: pointsText(style, hours, aMeans),
-    b: pointsText(style, hours, bMeans),
-    diff: pointsText(style, hours, differences),
-    stats: JSON.stringify(agreement satisfies Comparison[AirMetric]['stats']),
-  } satisfies Texts<Comparison[AirMetric]>)
-}
-
-/** One mean for each hour of the window, NaN where there is none. */
-function meansOf(hourly: HourlySeries, metric: AirMetric, hours: Float64Array): Float64Array {
-  const means = new Float64Array(hours.length).fill(Number.NaN)
-  const firstMs = hours[0] ?? 0
-  const { mean } = hourly.metrics[metric]
-  for (let row = 0; row < mean.length; row++) {
-    // Writes outside the array have no effect.
-    means[((hourly.startsMs[row] as number) - firstMs) / hourMs] = mean[row] as number
-  }
-  return means
+function metricText({ a, b, local, withTimes }: CompareInput, metric: AirMetric, grid: HoursGrid): string {
+  const [ofA, ofB] = [a, b].map(({ hourly }) => onGrid(grid, hourly.startsMs, hourly.metrics[metric].mean))
+  const pair = pairTexts(ofA as Float64Array, ofB as Float64Array, grid, { local, withTimes })
+  return objectText({ unit: JSON.stringify(units[metric]), ...pair } satisfies Texts<Comparison[AirMetric]>)
 }

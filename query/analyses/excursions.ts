@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { type DayOfExcursions, type Excursion, findExcursions } from '../../analytics/excursions/excursions.ts'
 import { presentOf, type Samples } from '../../analytics/present.ts'
-import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { isMetricName } from '../../store/metrics/metric-name.ts'
@@ -62,6 +61,7 @@ const Excursions = z.strictObject({
   episodes_total: Count,
 })
 type Excursions = z.infer<typeof Excursions>
+
 /** Default range. */
 const usualMs = 7 * 86_400_000
 
@@ -116,26 +116,19 @@ export const excursionsAnalysis = defineAnalysis({
     return { metric, above, below, forSeconds, range }
   },
   pools: ['long'],
-  compute: (query: ExcursionsHow & Asked, context) =>
-    answerExcursions({ ...query, ...rangeOf(query), nowMs: query.clockMs }, context),
+  compute: (query: ExcursionsHow & Asked, context) => answerExcursions(query, context),
 })
-
-function rangeOf({ range, clockMs }: Pick<ExcursionsHow & Asked, 'range' | 'clockMs'>) {
-  const endMs = asOfMs(range?.endMs, clockMs)
-  return { startMs: Math.min(range?.startMs ?? endMs - usualMs, endMs), endMs }
-}
-
-/** `custom` contains the metric, unless it is a column of the readings. */
-type ExcursionsQuery = ExcursionsAsked & Pick<Asked, 'device' | 'nowMs'> & Pick<ExcursionsHow, 'custom' | 'metric'>
 
 /** Alert previews look back as far: an excursion that began before the range may have lasted long enough. */
 const leadMs = 86_400_000
 
-async function answerExcursions(query: ExcursionsQuery, context: TaskContext): Promise<string> {
-  const { device, metric, custom: asked, nowMs, ...range } = query
+async function answerExcursions(query: ExcursionsHow & Asked, context: TaskContext): Promise<string> {
+  const { device, metric, custom: asked, above, below, forSeconds, range, clockMs: nowMs } = query
   const { source, local, signal, rowsMax } = context
-  const afterUs = (range.startMs - leadMs - 2000 * range.forSeconds) * 1000 - 1
-  const throughUs = range.endMs * 1000 - 1
+  const endMs = asOfMs(range?.endMs, nowMs)
+  const startMs = Math.min(range?.startMs ?? endMs - usualMs, endMs)
+  const afterUs = (startMs - leadMs - 2000 * forSeconds) * 1000 - 1
+  const throughUs = endMs * 1000 - 1
   // Units are read first, because a later read of a station uses them.
   const custom = await context.inUnits(asked, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
   const [series, earlierMs] = await Promise.all([
@@ -149,40 +142,10 @@ async function answerExcursions(query: ExcursionsQuery, context: TaskContext): P
   const samples = presentOf(values.timesMs, values.values)
   const { stretches: gaps } = other === undefined ? ofDevice : metricCadence(samples.timesMs, ofDevice)
   const unit = other === undefined ? (column === undefined ? null : units[column]) : other.metric.unit
-  return buildExcursions({ device: device.name, metric, unit, samples, gaps, ...range, nowMs, local })
-}
-
-const nothing: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) }
-
-interface ExcursionsAsked {
-  readonly above: number | null
-  readonly below: number | null
-  readonly forSeconds: number
-  readonly startMs: number
-  /** Not included, and not later than now. */
-  readonly endMs: number
-}
-
-interface ExcursionsInput extends ExcursionsAsked {
-  readonly device: string
-  readonly metric: string
-  readonly unit: string | null
-  readonly samples: Samples
-  readonly gaps: GapThresholds
-  readonly nowMs: number
-  readonly local: LocalTime
-}
-
-const dayMs = 86_400_000
-const minuteMs = 60_000
-
-/** Excursions of a metric beyond thresholds: each one, by day, and in total. */
-function buildExcursions(input: ExcursionsInput): string {
-  const { device, metric, unit, samples, gaps, above, below, forSeconds, startMs, endMs, nowMs, local } = input
   const days = daysBetween(local, startMs, endMs)
   const found = findExcursions(samples, { above, below, forMs: forSeconds * 1000, gaps, startMs, endMs, days })
   return JSON.stringify({
-    device,
+    device: device.name,
     ...answerContext(local, nowMs),
     metric,
     unit,
@@ -200,6 +163,11 @@ function buildExcursions(input: ExcursionsInput): string {
     episodes_total: found.episodes.length,
   } satisfies Excursions)
 }
+
+const nothing: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) }
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
 
 /** The local days of the range. The first and the last one are cut by it. */
 function daysBetween(local: LocalTime, startMs: number, endMs: number): LocalDay[] {

@@ -48,14 +48,15 @@ export async function readGaugeHours(
   for (const name of metrics) gauges[name] = onGrid(grid, readings.startsMs, readings.metrics[name].mean)
   for (const one of others) {
     const found = values.get(one.series ?? Number.NaN)
-    gauges[one.name] = onGrid(grid, found?.startsMs ?? nothing, found?.mean ?? nothing)
+    gauges[one.name] = onGrid(grid, found?.startsMs ?? noHours, found?.mean ?? noHours)
   }
   return { grid, gauges, custom: others }
 }
 
-const nothing = new Float64Array(0)
+export const noHours = new Float64Array(0)
 
-function onGrid({ startMs, hours }: HoursGrid, startsMs: Float64Array, means: Float64Array): Float64Array {
+/** One mean for each hour of the grid, NaN where there is none. Hours outside the grid have no effect. */
+export function onGrid({ startMs, hours }: HoursGrid, startsMs: Float64Array, means: Float64Array): Float64Array {
   const cells = new Float64Array(hours).fill(Number.NaN)
   for (let row = 0; row < startsMs.length; row++) {
     cells[Math.floor(((startsMs[row] as number) - startMs) / hourMs)] = means[row] as number

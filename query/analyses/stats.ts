@@ -6,8 +6,7 @@ import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { type ResponseTemplate, templateOf } from '../cache/response-template.ts'
-import { customSamples } from '../kinds/custom-samples.ts'
-import { QueryFailed } from '../query-failed.ts'
+import { checkValuesCount, customSamples } from '../kinds/custom-samples.ts'
 import { Stats } from '../shapes/stats.ts'
 import { liveText, type StatsLive } from '../stats/live.ts'
 import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
@@ -77,13 +76,7 @@ async function answerStats(
     lastUs === undefined ? undefined : source.newestUs(symbol, afterUs, signal),
   ])
   const custom = await customSamples(metrics, { afterUs, throughUs }, series, context)
-  // Custom metrics may have as many numbers as the readings themselves.
-  if (series.timesMs.length * metrics.length > rowsMax * columns.length) {
-    throw new QueryFailed(
-      'TOO_LARGE',
-      `${metrics.length} metrics of ${series.timesMs.length} readings exceed the limit of values`,
-    )
-  }
+  checkValuesCount(series, metrics.length, rowsMax)
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
   const { head, live, tail } = buildStats({
     device,

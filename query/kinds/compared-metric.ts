@@ -5,18 +5,16 @@ import { directionAgreement, directionDifferences } from '../../analytics/direct
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { coverageMin } from '../../analytics/reliability/coverage.ts'
 import { stateAgreement, stateDurations } from '../../analytics/state/state-durations.ts'
-import type { Bucket } from '../../analytics/summary/aggregates.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../store/limits/bug.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { objectText } from '../analyses/answer-text.ts'
+import { type HoursGrid, hourMs, noHours, onGrid, startsOf } from '../analyses/gauge-hours.ts'
 import { type PointStyle, pointsText } from '../answers/point-text.ts'
 import type { CustomSamples } from '../custom-metric.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { KindBucket } from '../shapes/kinds.ts'
 import { type BucketContext, bucketFigures, runsOf } from './bucket-figures.ts'
-
-const hourMs = 3_600_000
 
 export interface ComparedSamples {
   readonly device: Pick<AnalysedDevice, 'expected_interval_seconds'>
@@ -25,25 +23,31 @@ export interface ComparedSamples {
   readonly hours: (HourlyColumns & { readonly startsMs: Float64Array }) | undefined
 }
 
-/** The hours of [startMs, endMs), as JSON text. */
-export function comparedText(a: ComparedSamples, b: ComparedSamples, window: Bucket, style: PointStyle): string {
+/** The hours of the grid, as JSON text. */
+export function comparedText(a: ComparedSamples, b: ComparedSamples, grid: HoursGrid, style: PointStyle): string {
   const { kind, unit } = a.samples.metric
   const head = { kind: JSON.stringify(kind), unit: JSON.stringify(unit) }
-  if (kind === 'state') return objectText({ ...head, ...statesTexts(a, b, window, style.local) })
-  const starts = Float64Array.from({ length: (window.endMs - window.startMs) / hourMs }, (_, hour) => {
-    return window.startMs + hour * hourMs
-  })
-  const [ofA, ofB] = [hourValues(a, starts, style.local), hourValues(b, starts, style.local)]
-  const isDirection = kind === 'direction'
-  const diff = isDirection ? directionDifferences(ofA, ofB) : ofA.map((value, hour) => value - (ofB[hour] as number))
-  const agreement = () => agreementOf(ofA, ofB, { startMs: window.startMs, stepMs: hourMs }, style.local)
-  return objectText({
-    ...head,
-    a: pointsText(style, starts, ofA),
-    b: pointsText(style, starts, ofB),
-    diff: pointsText(style, starts, diff),
-    stats: JSON.stringify(isDirection ? directionAgreement(diff) : agreement()),
-  })
+  if (kind === 'state') return objectText({ ...head, ...statesTexts(a, b, grid, style.local) })
+  const [ofA, ofB] = [hourValues(a, grid, style.local), hourValues(b, grid, style.local)]
+  return objectText({ ...head, ...pairTexts(ofA, ofB, grid, style, kind === 'direction') })
+}
+
+/** One value of each device for each hour: both, their differences and their agreement, as JSON text. */
+export function pairTexts(
+  a: Float64Array,
+  b: Float64Array,
+  grid: HoursGrid,
+  style: PointStyle,
+  isDirection = false,
+): Record<'a' | 'b' | 'diff' | 'stats', string> {
+  const diff = isDirection ? directionDifferences(a, b) : a.map((value, hour) => value - (b[hour] as number))
+  const agreement = () => agreementOf(a, b, { startMs: grid.startMs, stepMs: hourMs }, style.local)
+  const [ofA, ofB, ofDiff] = [a, b, diff].map(values => pointsText(style, startsOf(grid), values)) as [
+    string,
+    string,
+    string,
+  ]
+  return { a: ofA, b: ofB, diff: ofDiff, stats: JSON.stringify(isDirection ? directionAgreement(diff) : agreement()) }
 }
 
 function contextOf({ device }: ComparedSamples, nowMs: number, local: LocalTime): BucketContext {
@@ -52,24 +56,16 @@ function contextOf({ device }: ComparedSamples, nowMs: number, local: LocalTime)
 }
 
 /** One value for each hour, NaN where there is none. */
-function hourValues(compared: ComparedSamples, starts: Float64Array, local: LocalTime): Float64Array {
-  const values = new Float64Array(starts.length).fill(Number.NaN)
-  const startMs = starts[0] ?? 0
+function hourValues(compared: ComparedSamples, grid: HoursGrid, local: LocalTime): Float64Array {
   const { samples, hours } = compared
-  if (samples.metric.kind === 'gauge') {
-    for (const [row, mean] of (hours?.mean ?? []).entries()) {
-      // Writes outside the array have no effect.
-      values[((hours?.startsMs[row] as number) - startMs) / hourMs] = mean
-    }
-    return values
-  }
-  const buckets = Array.from(starts, fromMs => ({ startMs: fromMs, endMs: fromMs + hourMs }))
-  const context = contextOf(compared, startMs + starts.length * hourMs, local)
-  for (const [hour, figures] of bucketFigures(samples, buckets, context).entries()) {
-    values[hour] = valueOfHour(figures) ?? Number.NaN
-  }
-  return values
+  if (samples.metric.kind === 'gauge') return onGrid(grid, hours?.startsMs ?? noHours, hours?.mean ?? noHours)
+  const buckets = Array.from(startsOf(grid), fromMs => ({ startMs: fromMs, endMs: fromMs + hourMs }))
+  const context = contextOf(compared, endOf(grid), local)
+  const figures = bucketFigures(samples, buckets, context)
+  return Float64Array.from(figures, of => valueOfHour(of) ?? Number.NaN)
 }
+
+const endOf = ({ startMs, hours }: HoursGrid) => startMs + hours * hourMs
 
 /** Incomplete hours are left out: their total would distort the difference. */
 function valueOfHour(figures: KindBucket): number | null {
@@ -85,7 +81,8 @@ function valueOfHour(figures: KindBucket): number | null {
   }
 }
 
-function statesTexts(a: ComparedSamples, b: ComparedSamples, window: Bucket, local: LocalTime) {
+function statesTexts(a: ComparedSamples, b: ComparedSamples, grid: HoursGrid, local: LocalTime) {
+  const window = { startMs: grid.startMs, endMs: endOf(grid) }
   const runs = [a, b].map(one => runsOf(one.samples, contextOf(one, window.endMs, local)))
   const [ofA, ofB] = runs as [(typeof runs)[number], (typeof runs)[number]]
   return {

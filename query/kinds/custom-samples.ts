@@ -5,6 +5,7 @@ import { presentOf, type Samples } from '../../analytics/present.ts'
 import { unknownState } from '../../analytics/state/state-runs.ts'
 import { bug } from '../../store/limits/bug.ts'
 import type { SeriesHourColumn } from '../../store/tables.ts'
+import { metrics as columns } from '../../store/tables.ts'
 import {
   alignedTo,
   type CustomMetric,
@@ -85,6 +86,12 @@ export async function customSamplesByHour(
     left -= standIns.timesMs.length
     return withExpired(samples, hours, standIns, { fromUs, throughUs, expiredBeforeUs })
   })
+}
+
+/** Custom metrics may have as many numbers as the readings themselves. */
+export function checkValuesCount({ timesMs }: Series, metrics: number, rowsMax: number): void {
+  if (timesMs.length * metrics <= rowsMax * columns.length) return
+  throw new QueryFailed('TOO_LARGE', `${metrics} metrics of ${timesMs.length} readings exceed the limit of values`)
 }
 
 interface HourlyRange {

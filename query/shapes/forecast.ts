@@ -1,8 +1,8 @@
 /** Response of `forecast/<device>`. */
 
 import { z } from 'zod'
-import { customMetrics } from './kinds.ts'
-import { answerContext, byMetricAndCustom, Count, LocalMinute, pointTime, Share, verdict } from './parts.ts'
+import { byGauge } from './kinds.ts'
+import { Count, LocalMinute, pointTime, Share, verdict } from './parts.ts'
 
 const ForecastHour = z
   .strictObject({
@@ -30,9 +30,5 @@ const MetricForecast = z
   .strictObject({ ...verdict, hours: z.array(ForecastHour), back_test: BackTest.nullable() })
   .meta({ id: 'MetricForecast' })
 
-export const Forecast = byMetricAndCustom(MetricForecast, MetricForecast).extend({
-  device: z.string(),
-  ...answerContext,
-  ...customMetrics,
-})
+export const Forecast = byGauge(MetricForecast)
 export type Forecast = z.infer<typeof Forecast>

@@ -1,7 +1,7 @@
 /** Parts of answers about metrics beside the usual five: their descriptions, and figures by kind. */
 
 import { z } from 'zod'
-import { Count, LocalMinute, Share } from './parts.ts'
+import { answerContext, byMetricAndCustom, Count, LocalMinute, Share } from './parts.ts'
 
 /** The same kinds as in `store/metrics/metric.ts`. */
 const MetricKind = z.enum(['gauge', 'counter', 'direction', 'state', 'rate'])
@@ -24,6 +24,10 @@ export type MetricDescription = z.infer<typeof MetricDescription>
 
 /** By name; present where an answer has custom metrics. */
 export const customMetrics = { metrics: z.record(z.string(), MetricDescription).optional() }
+
+/** An analysis of gauges, with one entry for each. */
+export const byGauge = <Shape extends z.ZodType>(shape: Shape) =>
+  byMetricAndCustom(shape, shape).extend({ device: z.string(), ...answerContext, ...customMetrics })
 
 const Degrees = z.number().min(0).lt(360)
 

@@ -1,8 +1,8 @@
 /** Response of `normal/<device>`. */
 
 import { z } from 'zod'
-import { customMetrics } from './kinds.ts'
-import { answerContext, byMetricAndCustom, Count, LocalMinute, verdict } from './parts.ts'
+import { byGauge } from './kinds.ts'
+import { Count, LocalMinute, verdict } from './parts.ts'
 
 const Normal = z
   .strictObject({
@@ -22,9 +22,5 @@ const Normal = z
   })
   .meta({ id: 'MetricNormal' })
 
-export const NormalValues = byMetricAndCustom(Normal, Normal).extend({
-  device: z.string(),
-  ...answerContext,
-  ...customMetrics,
-})
+export const NormalValues = byGauge(Normal)
 export type NormalValues = z.infer<typeof NormalValues>

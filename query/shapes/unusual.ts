@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { Finding } from './findings.ts'
-import { customMetrics } from './kinds.ts'
-import { answerContext, byMetricAndCustom, LocalMinute, pointTime, verdict } from './parts.ts'
+import { byGauge } from './kinds.ts'
+import { LocalMinute, pointTime, verdict } from './parts.ts'
 
 const UsualHour = z
   .strictObject({ ...pointTime, low: z.number(), high: z.number(), d: LocalMinute })
@@ -19,9 +19,5 @@ const MetricUnusual = z
   })
   .meta({ id: 'MetricUnusual' })
 
-export const UnusualValues = byMetricAndCustom(MetricUnusual, MetricUnusual).extend({
-  device: z.string(),
-  ...answerContext,
-  ...customMetrics,
-})
+export const UnusualValues = byGauge(MetricUnusual)
 export type UnusualValues = z.infer<typeof UnusualValues>
