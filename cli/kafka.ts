@@ -21,7 +21,7 @@ import { catTopic } from './kafka-cat.ts'
 import { countUpTo } from './option-values.ts'
 import { bytesText, printJson, printTable, printText, type Streams, writeJsonLine } from './output.ts'
 import { durationText } from './status.ts'
-import { withKafka } from './with-kafka.ts'
+import { replicaNumber, withKafka } from './with-kafka.ts'
 
 const prepareHelp = `
 The settings with KAFKA_ in their names say where Kafka is and what the topics are to be like. The service need not run.
@@ -114,11 +114,11 @@ export function defineKafka(command: Command, context: CommandContext): void {
     .description('copy PostgreSQL, the offsets of the topics, the secrets and, by a command, QuestDB')
     .argument('<folder>', 'new or empty folder')
     .requiredOption('--copy <command>', 'copies QuestDB')
-    .option('--replica <number>', 'replica that is copied', '1')
+    .option('--replica <number>', 'replica that is copied', replicaNumber, 1)
     .option('--json', 'print as JSON')
     .addHelpText('after', backupHelp)
-    .action(async (folder: string, { copy, replica, json }: Json & { copy: string; replica: string }) => {
-      const { files, bytes } = await backUpService(context, folder, { copyCommand: copy, replica: Number(replica) })
+    .action(async (folder: string, { copy, replica, json }: Json & { copy: string; replica: number }) => {
+      const { files, bytes } = await backUpService(context, folder, { copyCommand: copy, replica })
       if (json === true) printJson(streams, { files, bytes })
       else printText(streams.stdout, `backed up to ${folder}: ${files} files, ${bytesText(bytes)}\n`)
     })

@@ -18,7 +18,7 @@ import { type CommandContext, createInterrupt } from './command-context.ts'
 import { CommandError, exitInterrupted } from './command-error.ts'
 import { commandError, logTo, runCopy } from './kafka-backup.ts'
 import { bytesText, printJson, printTable, printText } from './output.ts'
-import { replicaAddress, replicaAddresses, topicEnds, withKafka } from './with-kafka.ts'
+import { replicaAddress, replicaAddresses, replicaNumber, topicEnds, withKafka } from './with-kafka.ts'
 import { withPostgres } from './with-postgres.ts'
 
 const addHelp = `
@@ -53,31 +53,31 @@ export function defineReplicas(command: Command, context: CommandContext): void 
   command
     .command('add')
     .description('make a replica as a copy of another one, without a stop of the service')
-    .argument('<number>', 'of the new replica')
-    .requiredOption('--from <number>', 'replica that is copied')
+    .argument('<number>', 'number of the new replica', replicaNumber)
+    .requiredOption('--from <number>', 'replica that is copied', replicaNumber)
     .requiredOption('--copy <command>', 'copies the files of QuestDB and starts the new one')
     .addHelpText('after', addHelp)
-    .action(async (number: string, { from, copy }: { from: string; copy: string }) => {
-      const topics = await addReplica(context, Number(from), Number(number), copy)
+    .action(async (number: number, { from, copy }: { from: number; copy: string }) => {
+      const topics = await addReplica(context, from, number, copy)
       const lines = topics.map(({ topic, offset }) => `topic ${topic}: sent from offset ${offset} on\n`)
       printText(streams.stdout, `replica ${number} is a copy of replica ${from}\n${lines.join('')}`)
     })
   command
     .command('remove')
     .description('forward nothing more to a replica, and wait for it with no erase')
-    .argument('<number>', 'of the replica')
-    .action(async (number: string) => {
-      await removeReplica(context, Number(number))
+    .argument('<number>', 'number of the replica', replicaNumber)
+    .action(async (number: number) => {
+      await removeReplica(context, number)
       printText(streams.stdout, `replica ${number} is removed; barograph replicas add makes it again\n`)
     })
   command
     .command('resend')
     .description('send the records of the topics to a replica again')
-    .argument('<number>', 'of the replica')
+    .argument('<number>', 'number of the replica', replicaNumber)
     .requiredOption('--from <time or offset>', 'ISO time, or an offset of the topic of readings')
     .addHelpText('after', resendHelp)
-    .action(async (number: string, { from }: { from: string }) => {
-      for (const { topic, offset } of await resend(context, Number(number), from)) {
+    .action(async (number: number, { from }: { from: string }) => {
+      for (const { topic, offset } of await resend(context, number, from)) {
         printText(streams.stdout, `topic ${topic}: sent again from offset ${offset} on\n`)
       }
     })

@@ -7,10 +7,12 @@ import { identityDifference } from '../ingest/kafka/client/identity.ts'
 import { topicsOf } from '../ingest/kafka/client/names.ts'
 import type { Config } from '../service/settings/config.ts'
 import { type KafkaSettings, kafkaSettings } from '../service/settings/kafka.ts'
+import { replicasMax } from '../service/settings/questdb-replicas.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { StartError } from '../store/start-error.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
+import { countUpTo } from './option-values.ts'
 
 type Use<Result> = (kafka: Kafka, settings: KafkaSettings, topics: string[]) => Promise<Result>
 
@@ -51,6 +53,9 @@ export function replicaAddresses({ QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS = 
   const given = [{ http: QUESTDB_HTTP, pg: QUESTDB_PG }, ...QUESTDB_REPLICAS]
   return given.map(({ http, pg }) => parseQuestdbAddress(http, pg))
 }
+
+/** Reads the number of a replica on the command line. */
+export const replicaNumber = countUpTo(replicasMax)
 
 export function replicaAddress(config: Config, number: number): QuestdbAddress {
   const address = replicaAddresses(config)[number - 1]

@@ -13,7 +13,7 @@ export interface ReplicaSetting {
 }
 
 /** Including the first one: each process opens all of them. */
-const replicasMax = 8
+export const replicasMax = 8
 const http = databaseUrl(/^https?:$/, '')
 const pg = databaseUrl(/^postgres(ql)?:$/, '')
 

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { compareReplicas } from '../../service/backup/compare-replicas.ts'
+import { readManifest } from '../../service/backup/manifest.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { barograph } from '../support/command-line.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
@@ -167,6 +168,25 @@ t.test('a removed replica is rebuilt from the other one, and includes readings r
   })
   await cluster.untilForwarded()
   t.strictSame(await rowsOf(second.sql), await rowsOf(databases.sql), 'each row is there once')
+})
+
+t.test('a backup of the second replica has its files, and the offsets up to which it has all rows', async t => {
+  const environment = { ...cluster.environment, DATA_DIR: temporaryFolder(t) }
+  const folder = join(temporaryFolder(t), 'backup')
+  const backUp = (replica: string) => {
+    const copy = `cp -a ${second.root}/db ${second.root}/.checkpoint "$FOLDER"`
+    return barograph(['kafka', 'backup', folder, '--json', '--replica', replica, '--copy', copy], { environment })
+  }
+  t.match(await backUp('3'), { status: 1, stderr: /QUESTDB_REPLICAS has no replica 3/ })
+  t.match(await backUp('first'), { status: 2, stderr: /--replica/ })
+  t.match(await backUp('2'), { status: 0 })
+  const { head, files } = readManifest(folder)
+  const { rows } = await cluster.postgres.query('SELECT topic AS name FROM replica_topics ORDER BY topic DESC')
+  t.match(
+    head.topics,
+    rows.filter(({ name }) => name.endsWith('@2')),
+  )
+  t.ok(files.some(({ path }) => path.startsWith('questdb/db/readings')))
 })
 
 async function waitForReplica(state: string) {
