@@ -183,16 +183,6 @@ export const batteryProperties: readonly Property[] = [
     run: seed => share(atAnyAge(seed), isTooLate),
   },
   {
-    name: 'the interval of a battery at any age, up to 5 % off its curve, wholly too late',
-    atMost: 0.01,
-    run: seed => share(atAnyAge(seed, { offMax: 0.05 }), isTooLate),
-  },
-  {
-    name: 'a battery of a known type, up to 5 % off its curve, listed 7 days before it is empty',
-    atLeast: 0.9,
-    run: seed => share(drained(seed, true, soon, { offMax: 0.05 }), ({ state }) => state !== undefined),
-  },
-  {
     name: 'the interval of a battery at any age, of ten other curves within 5 % of its type, wholly too late',
     atMost: 0.01,
     run: seed => share(atAnyAge(seed, otherCurve(seed)), isTooLate),

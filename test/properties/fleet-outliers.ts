@@ -84,7 +84,6 @@ interface Fleet {
   readonly values: Record<Metric, Float64Array[]>
 }
 
-const whole = { temperature: 1, humidity: 1, pressure: 1 }
 const gains = (temperature: number, humidity = temperature) => ({ temperature, humidity, pressure: 1 })
 
 function fleetOf(random: Random, made: readonly Made[]): Fleet {
@@ -139,22 +138,9 @@ function buildingOf(random: Random): Weather {
 }
 
 const worlds: Record<string, (random: Random, front: number) => Made[]> = {
-  'in one room': (random, front) => {
-    const [weather, room] = [weatherOf(random, front), buildingOf(random)]
-    const follows = [
-      [weather, { ...gains(0.08), pressure: 1 }],
-      [room, { ...whole, pressure: 0 }],
-    ] as const
-    const own = { temperature: 0.1, humidity: 0.8, pressure: 0.1 }
-    return many(devices, () => ({ level: levelOf(random, 21, 45), follows, own, tags: ['room:1'] }))
-  },
   'in a building': (random, front) => {
     const [weather, building] = [weatherOf(random, front), buildingOf(random)]
     return many(devices, index => indoors(random, weather, building, `floor:${index % 5}`))
-  },
-  'of a region': (random, front) => {
-    const weather = weatherOf(random, front)
-    return many(devices, index => outdoors(random, weather, `county:${index % 4}`))
   },
   'half of it outdoors': (random, front) => {
     const [weather, building] = [weatherOf(random, front), buildingOf(random)]
@@ -181,15 +167,6 @@ const worlds: Record<string, (random: Random, front: number) => Made[]> = {
     return many(devices, index => {
       const made = outdoors(random, climates[index % 5] as Weather, `climate:${index % 5}`)
       return { ...made, level: levelOf(random, 10 * (index % 5) - 10, 20 + 15 * (index % 5)) }
-    })
-  },
-  'of farms at heights': (random, front) => {
-    const weather = weatherOf(random, front)
-    return many(devices, index => {
-      const height = 20 * (index % 100)
-      const made = outdoors(random, weather, `farm:${index % 20}`)
-      const follows = [[weather, gains(random.between(0.6, 1.2))]] as const
-      return { ...made, follows, level: levelOf(random, 15 - height / 150, 65, height) }
     })
   },
   'of farms in valleys and on mountains, whose air does not mix on some days,': (random, front) => {

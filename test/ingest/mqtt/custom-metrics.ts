@@ -27,14 +27,3 @@ t.test('messages that wait for their metrics keep their order', async t => {
   t.strictSame(rejections, [])
   t.match(metrics.metricsOf(number), [{ name: 'co2' }, { name: 'noise' }, { name: 'rain' }])
 })
-
-t.test('a device that lists its metrics sends those alone', async t => {
-  const { url, journal, rejections } = await startListener(t, { registry: devices, metrics })
-  t.ok((await devices.change('hall', { metrics: ['co2'] }, 'test')).ok)
-  const client = await connectClient(t, url, login)
-  const send = (body: object) => client.publishAsync('readings/hall', JSON.stringify(body), { qos: 1 })
-  await send({ co2: 400 })
-  await send({ temperature: 20 })
-  t.equal(journal.stored.length, 1)
-  t.strictSame(rejections, ['invalid'])
-})
