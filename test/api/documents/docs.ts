@@ -349,21 +349,23 @@ t.test('every operation has a page with its example, arguments and schemas', asy
 })
 
 t.test('the schema accepts each example, except for placeholders', async t => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
   const { schemas } = published.components
-  for (const { operation } of operations) {
-    const answer = Object.entries(operation.responses).find(([status]) => status < '300')?.[1]
-    for (const content of [operation.requestBody?.content, answer?.content]) {
-      const schema = content?.['application/json']?.schema
-      if (schema === undefined) continue
-      const value = exampleOf(schema, schemas, '')
-      const validate = ajv.compile({ ...schema, components: { schemas } } as Json)
-      validate(value)
-      // A placeholder also fails the other branches of its union.
-      const isOfText = /\/(?:pattern|minLength|anyOf|oneOf)\b/
-      const faults = (validate.errors ?? []).filter(({ schemaPath }) => !isOfText.test(schemaPath))
-      t.strictSame(faults, [], `${operation.operationId}: ${JSON.stringify(value)}`)
-    }
+  const bodies = operations.flatMap(({ operation: { requestBody, responses } }) => {
+    const answer = Object.entries(responses).find(([status]) => status < '300')?.[1]
+    return [requestBody?.content, answer?.content].flatMap<Json>(content => content?.['application/json']?.schema ?? [])
+  })
+  // One document, whose schemas are compiled once.
+  const options = { strict: false, validateFormats: false, inlineRefs: false, code: { optimize: false } }
+  const ajv = new Ajv2020(options)
+  ajv.addSchema({ $id: 'contract', components: { schemas }, $defs: { ...bodies } })
+  for (const [place, schema] of bodies.entries()) {
+    const value = exampleOf(schema, schemas, '')
+    const validate = ajv.compile({ $ref: `contract#/$defs/${place}` })
+    validate(value)
+    // A placeholder also fails the other branches of its union.
+    const isOfText = /\/(?:pattern|minLength|anyOf|oneOf)\b/
+    const faults = (validate.errors ?? []).filter(({ schemaPath }) => !isOfText.test(schemaPath))
+    t.strictSame(faults, [], JSON.stringify(value))
   }
 })
 
