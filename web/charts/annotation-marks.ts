@@ -2,6 +2,7 @@
 
 import type { Annotation } from '../../auth/annotations/annotation.ts'
 import type { Times } from '../theme/times.ts'
+import { t, tc } from '../words/words.ts'
 import { blocksAt, type Panel, type Stretch, timelinePanel } from './panel.ts'
 import type { TimeWindow } from './range.ts'
 import type { TwinTable } from './table-rows.ts'
@@ -52,7 +53,7 @@ export function marksOf(
 }
 
 function aboutOf({ device }: Annotation): string {
-  return device ?? 'all devices'
+  return device ?? t('all devices')
 }
 
 /** Undefined where there are none. */
@@ -60,7 +61,7 @@ export function annotationPanel(marks: readonly AnnotationMark[]): Panel | undef
   if (marks.length === 0) return undefined
   return timelinePanel({
     key: 'annotations',
-    title: 'Annotations',
+    title: t('Annotations'),
     stretches: marks.map(mark => ({ ...mark, colour })),
     textAt(atMs) {
       const there = blocksAt(marks, atMs)
@@ -81,9 +82,9 @@ export function withAnnotations(panel: Panel, annotations: readonly Annotation[]
 
 export function annotationTable(annotations: readonly Annotation[], times: Times): TwinTable {
   return {
-    caption: 'Annotations in this range',
-    headName: 'From',
-    columns: ['To', 'Text', 'About', 'By'].map(name => ({ name, decimals: 0 })),
+    caption: t('Annotations in this range'),
+    headName: tc('time', 'From'),
+    columns: [tc('time', 'To'), t('Text'), t('About'), t('By')].map(name => ({ name, decimals: 0 })),
     rows: annotations.map(annotation => {
       const { id, from, to, text, by } = annotation
       const end = to === null ? null : times.exact(Date.parse(to))

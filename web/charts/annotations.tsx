@@ -7,7 +7,7 @@ import { addressOf } from '../client/address.ts'
 import { lastValue } from '../client/resource-state.ts'
 import { useRefreshedResources } from '../client/use-resource.ts'
 import type { Times } from '../theme/times.ts'
-import { countText } from '../words/words.ts'
+import { countText, t } from '../words/words.ts'
 import { annotationsIn, annotationsMax, whenText } from './annotation-marks.ts'
 import type { TimeWindow } from './range.ts'
 
@@ -22,8 +22,8 @@ interface AnnotationTextProps {
 
 export function AnnotationText({ annotation, times, hasNames = false, children }: AnnotationTextProps) {
   const { device, text, by } = annotation
-  const about = device === null ? ['about all devices'] : hasNames ? [`about ${device}`] : []
-  const author = by === null ? [] : [`by ${by}`]
+  const about = device === null ? [t('about all devices')] : hasNames ? [t('about {device}', { device })] : []
+  const author = by === null ? [] : [t('by {name}', { name: by })]
   return (
     <>
       <span class="when">{whenText(annotation, times)}</span> <strong>{text}</strong>{' '}
@@ -37,8 +37,10 @@ export function LeftOutAnnotations({ shown, total }: { shown: readonly Annotatio
   if (shown.length === total) return null
   return (
     <p class="none-here">
-      The newest {countText(shown.length)} of {countText(total)} annotations in this range are shown. A shorter range
-      shows others.
+      {t('The newest {count} of {total} annotations in this range are shown. A shorter range shows others.', {
+        count: countText(shown.length),
+        total: countText(total),
+      })}
     </p>
   )
 }

@@ -6,6 +6,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Zone } from '../text/zone.ts'
 import type { Times } from '../theme/times.ts'
+import { t } from '../words/words.ts'
 import { keyAction, moveCursor } from './chart-keys.ts'
 import { timesHeight } from './chart-look.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
@@ -53,7 +54,7 @@ export function ChartStack(props: ChartStackProps) {
       // Without a position, the cursor begins at a reading.
       const isNowhere = cursor.value === undefined
       cursor.value = moveCursor(action, cursor.value, timesIn(panels, window, isNowhere ? undefined : untilMs))
-      spoken.value = cursor.value === undefined ? 'No values here.' : spokenAt(props, cursor.value)
+      spoken.value = cursor.value === undefined ? t('No values here.') : spokenAt(props, cursor.value)
     }
   }
 
@@ -64,7 +65,9 @@ export function ChartStack(props: ChartStackProps) {
         class="chart-stack"
         role="application"
         aria-roledescription="charts"
-        aria-label={`${label}. Arrow keys move the cursor, with Shift the range; plus and minus zoom, 0 resets.`}
+        aria-label={t('{label}. Arrow keys move the cursor, with Shift the range; plus and minus zoom, 0 resets.', {
+          label,
+        })}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: its keys move the cursor
         tabIndex={0}
         onKeyDown={onKeyDown}

@@ -4,6 +4,7 @@ import './charts.css'
 import { useState } from 'preact/hooks'
 import { urlArguments } from '../client/address.ts'
 import type { Zone } from '../text/zone.ts'
+import { t, tc } from '../words/words.ts'
 import { addressFault, customWindow, isPreset, localMinute, monthUpTo, type Preset, pan, zoom } from './range.ts'
 import type { ShownRange } from './use-range.ts'
 
@@ -16,12 +17,12 @@ interface RangeControlsProps {
 }
 
 const nameOfPreset: Record<Preset, string> = {
-  '1h': '1 hour',
-  '6h': '6 hours',
-  '24h': '24 hours',
-  '7d': '7 days',
-  '30d': '30 days',
-  '365d': '1 year',
+  '1h': t('1 hour'),
+  '6h': t('6 hours'),
+  '24h': t('24 hours'),
+  '7d': t('7 days'),
+  '30d': t('30 days'),
+  '365d': t('1 year'),
 }
 
 export function RangeControls({ presets, shown, zone }: RangeControlsProps) {
@@ -31,7 +32,7 @@ export function RangeControls({ presets, shown, zone }: RangeControlsProps) {
     <>
       <Presets names={names} chosen={isPreset(range) ? range.preset : undefined} onChoose={choose} />
       <button type="button" class="button dates-button" onClick={() => zoomTo(monthUpTo(nowMs, zone))}>
-        This month
+        {t('This month')}
       </button>
       <Steps {...shown} />
       <CustomDates shown={shown} zone={zone} />
@@ -42,10 +43,10 @@ export function RangeControls({ presets, shown, zone }: RangeControlsProps) {
 function Steps({ window, nowMs, zoomTo }: ShownRange) {
   const middleMs = (window.fromMs + window.toMs) / 2
   const steps = [
-    { name: 'Earlier', sign: '←', to: () => pan(window, -0.5, nowMs) },
-    { name: 'Later', sign: '→', to: () => pan(window, 0.5, nowMs) },
-    { name: 'Zoom out', sign: '−', to: () => zoom(window, 2, middleMs, nowMs) },
-    { name: 'Zoom in', sign: '+', to: () => zoom(window, 0.5, middleMs, nowMs) },
+    { name: t('Earlier'), sign: '←', to: () => pan(window, -0.5, nowMs) },
+    { name: t('Later'), sign: '→', to: () => pan(window, 0.5, nowMs) },
+    { name: t('Zoom out'), sign: '−', to: () => zoom(window, 2, middleMs, nowMs) },
+    { name: t('Zoom in'), sign: '+', to: () => zoom(window, 0.5, middleMs, nowMs) },
   ]
   return (
     <div class="steps">
@@ -70,7 +71,7 @@ export function CustomDates({ shown, zone }: CustomDatesProps) {
   return (
     <>
       <button type="button" class="button dates-button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-        Dates
+        {t('Dates')}
       </button>
       {isOpen ? <DatesForm {...{ shown, zone }} onDone={() => setIsOpen(false)} /> : null}
       {fault === undefined ? null : (
@@ -88,14 +89,14 @@ function DatesForm({ shown, zone, onDone }: CustomDatesProps & { onDone: () => v
   const [to, setTo] = useState(localMinute(window.toMs, zone))
   const [fault, setFault] = useState<string>()
   const fields = [
-    { name: 'From', value: from, set: setFrom },
-    { name: 'To', value: to, set: setTo },
+    { name: tc('time', 'From'), value: from, set: setFrom },
+    { name: tc('time', 'To'), value: to, set: setTo },
   ]
   return (
     <form
       class="dates"
       noValidate
-      aria-label="Dates"
+      aria-label={t('Dates')}
       onSubmit={event => {
         event.preventDefault()
         const chosen = customWindow(from, to, zone, nowMs)
@@ -116,10 +117,10 @@ function DatesForm({ shown, zone, onDone }: CustomDatesProps & { onDone: () => v
         </label>
       ))}
       <button type="submit" class="button strong">
-        Show
+        {t('Show')}
       </button>
       <span class="dates-zone" id="dates-zone">
-        Times: {zone.name}
+        {t('Times: {name}', { name: zone.name })}
       </span>
       {fault === undefined ? null : (
         <p class="dates-fault" role="alert">
@@ -139,7 +140,7 @@ interface PresetsProps<Name extends string> {
 export function Presets<Name extends string>({ names, chosen, onChoose }: PresetsProps<Name>) {
   return (
     <fieldset class="presets">
-      <legend class="unseen">Range</legend>
+      <legend class="unseen">{t('Range')}</legend>
       {(Object.keys(names) as Name[]).map(name => (
         <button key={name} type="button" class="button" aria-pressed={name === chosen} onClick={() => onChoose(name)}>
           {names[name]}

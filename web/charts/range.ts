@@ -2,6 +2,7 @@
 
 import type { FindingTimes } from '../text/finding-words.ts'
 import { localMs, type Zone } from '../text/zone.ts'
+import { t } from '../words/words.ts'
 
 export interface TimeWindow {
   readonly fromMs: number
@@ -127,12 +128,12 @@ export function localMinute(atMs: number, zone: Zone): string {
 
 /** Returns a text where the fields are invalid. */
 export function customWindow(from: string, to: string, zone: Zone, nowMs: number): TimeWindow | string {
-  if (![from, to].every(isMinute)) return 'Enter both times.'
+  if (![from, to].every(isMinute)) return t('Enter both times.')
   const [fromMs, toMs] = [localMs(zone, from), localMs(zone, to)]
-  if (toMs <= fromMs) return 'The end must be after the start.'
-  if (toMs > nowMs) return 'The end is in the future.'
-  if (toMs - fromMs < spanMsMin) return 'A range has at least 10 minutes.'
-  if (toMs - fromMs > spanMsMax) return 'A range has at most 366 days.'
+  if (toMs <= fromMs) return t('The end must be after the start.')
+  if (toMs > nowMs) return t('The end is in the future.')
+  if (toMs - fromMs < spanMsMin) return t('A range has at least 10 minutes.')
+  if (toMs - fromMs > spanMsMax) return t('A range has at most 366 days.')
   return { fromMs, toMs }
 }
 
@@ -142,5 +143,7 @@ const isMinute = (text: string) => !Number.isNaN(Date.parse(`${text}Z`))
 /** Returns the error of a range in the address, or undefined. */
 export function addressFault(fields: URLSearchParams): string | undefined {
   if ((!fields.has('from') && !fields.has('to')) || readWindow(fields) !== undefined) return undefined
-  return 'The range in the address cannot be shown: from and to are full minutes, such as 2026-11-24T10:00Z, from 10 minutes to 366 days apart.'
+  return t(
+    'The range in the address cannot be shown: from and to are full minutes, such as 2026-11-24T10:00Z, from 10 minutes to 366 days apart.',
+  )
 }

@@ -4,6 +4,7 @@ import { directionText } from '../text/kind-words.ts'
 import { decimalText } from '../text/numbers.ts'
 import { withUnit } from '../text/quantities.ts'
 import type { Times } from '../theme/times.ts'
+import { t } from '../words/words.ts'
 import { nearestPlace, valueAt } from './line-data.ts'
 import type { Marks, Panel, Readout } from './panel.ts'
 import { extentOf } from './paths.ts'
@@ -60,13 +61,13 @@ export function extremesText(panel: Panel, readout: Readout, { fromMs, toMs }: T
   if (last == null || extent === undefined) return undefined
   const { unit, decimals } = quantity ?? panel
   const [now = '', lowest = '', highest = ''] = [last, ...extent].map(value => decimalText(value, decimals))
-  return `last ${now}, lowest ${lowest}, highest ${withUnit(highest, { unit })}`
+  return t('last {now}, lowest {lowest}, highest {highest}', { now, lowest, highest: withUnit(highest, { unit }) })
 }
 
 export function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {
-  if (readout.textAt !== undefined) return readout.textAt(atMs) ?? 'no value'
+  if (readout.textAt !== undefined) return readout.textAt(atMs) ?? t('no value')
   const value = valueAt(readout, atMs, reachMs)
-  if (value === null) return 'no value'
+  if (value === null) return t('no value')
   const text = withUnit(decimalText(value, decimals), { unit })
   return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
 }

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { decimalText } from '../text/numbers.ts'
-import { tn } from '../words/words.ts'
+import { t, tn } from '../words/words.ts'
 import type { TwinTable } from './table-rows.ts'
 
 export interface TableTwinProps {
@@ -17,7 +17,7 @@ export function TableTwin({ name, tables }: TableTwinProps) {
   return (
     <div class="twin">
       <button type="button" class="button quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-        {isOpen ? 'Hide table' : 'Show as table'}
+        {isOpen ? t('Hide table') : t('Show as table')}
         <span class="unseen">: {name}</span>
       </button>
       {isOpen ? tables().map(table => <Table key={table.caption} {...table} />) : null}
@@ -60,7 +60,7 @@ function Table({ caption, headName, columns, rows }: TwinTable) {
       </section>
       {rest > 0 ? (
         <button type="button" class="button" onClick={() => setShownMax(shownMax + 10 * rowsAtOnce)}>
-          Show more ({tn(rest, '{count} row', '{count} rows')})
+          {tn(rest, 'Show more ({count} row)', 'Show more ({count} rows)')}
         </button>
       ) : null}
     </>

@@ -45,7 +45,7 @@ export function SharedApp({ face }: { face: SharedFace }) {
 }
 
 function Shown({ state }: { state: ResourceState<SharedView> }) {
-  if (state.kind === 'loading') return <Skeleton name="The view is loading" />
+  if (state.kind === 'loading') return <Skeleton name={t('The view is loading')} />
   if (state.kind === 'failed') return <NotShown failure={state.failure} />
   const route = routeOf(path.value)
   if (route === undefined) return null
@@ -64,19 +64,19 @@ function Shown({ state }: { state: ResourceState<SharedView> }) {
 function NotShown({ failure }: { failure: Failure }) {
   return (
     <>
-      <h1>Shared view</h1>
+      <h1>{t('Shared view')}</h1>
       <Banner kind="bad">
         {failure.kind === 'signed-out' ? (
-          'This link is not valid: it has expired, it was revoked, or a part of it is missing.'
+          t('This link is not valid: it has expired, it was revoked, or a part of it is missing.')
         ) : (
           <>
-            The view could not be loaded.{' '}
+            {t('The view could not be loaded.')}{' '}
             {retryDelayMs(failure, 1) === undefined ? (
               <button type="button" class="button" onClick={() => location.reload()}>
-                Try again
+                {t('Try again')}
               </button>
             ) : (
-              'The page goes on asking.'
+              t('The page goes on asking.')
             )}
           </>
         )}

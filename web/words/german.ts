@@ -4,8 +4,9 @@ import type { Catalogue } from '../../analytics/findings/words.ts'
 import { admin } from './german/admin.ts'
 import { alerts } from './german/alerts.ts'
 import { common } from './german/common.ts'
+import { dashboard } from './german/dashboard.ts'
 import { device } from './german/device.ts'
 import { fleet } from './german/fleet.ts'
 import { metrics } from './german/metrics.ts'
 
-export const german: Catalogue = { ...common, ...admin, ...alerts, ...device, ...fleet, ...metrics }
+export const german: Catalogue = { ...common, ...admin, ...alerts, ...dashboard, ...device, ...fleet, ...metrics }

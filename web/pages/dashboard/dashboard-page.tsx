@@ -11,6 +11,7 @@ import { Banner, PageFailure, Skeleton } from '../../parts/loading.tsx'
 import { RowButton } from '../../parts/record.tsx'
 import { type Actions, useActions } from '../../parts/use-actions.tsx'
 import { createTimes } from '../../text/times.ts'
+import { t } from '../../words/words.ts'
 import { Dashboard } from './dashboard.tsx'
 import { MoveButton, moved } from './move-button.tsx'
 import { panelsMax, titleOf } from './panel-context.ts'
@@ -23,8 +24,8 @@ export function DashboardPage({ id }: { id: string }) {
   const { state, refresh } = useRefreshed<View[]>(addressOf(api))
   const { actions, notice } = useActions(api, refresh)
   const view = lastValue(state)?.find(one => String(one.id) === id)
-  useTitle(view?.name ?? (isNew ? 'New dashboard' : 'Dashboard'))
-  if (state.kind === 'loading') return <Skeleton name="The dashboard is loading" rows={8} />
+  useTitle(view?.name ?? (isNew ? t('New dashboard') : t('Dashboard')))
+  if (state.kind === 'loading') return <Skeleton name={t('The dashboard is loading')} rows={8} />
   if (state.kind === 'failed') return <PageFailure state={state} timeText={createTimes('UTC').time} />
   if (!isNew && (view === undefined || view.panels === null)) return <Unknown />
   const saved = { name: view?.name ?? '', panels: view?.panels ?? [] }
@@ -39,8 +40,8 @@ export function DashboardPage({ id }: { id: string }) {
 function Unknown() {
   return (
     <>
-      <h1>Not found</h1>
-      <p>You have no dashboard here. It may have been removed, or it belongs to another account.</p>
+      <h1>{t('Not found')}</h1>
+      <p>{t('You have no dashboard here. It may have been removed, or it belongs to another account.')}</p>
     </>
   )
 }
@@ -77,10 +78,10 @@ function Edited({ id, saved, actions }: EditedProps) {
     const from = before.indexOf(panel)
     if (from === -1 || to < 0 || to >= before.length || from === to) return
     setPanels(moved(before, from, to))
-    setSpoken(`${titleOf(panel)}: place ${to + 1} of ${before.length}.`)
+    setSpoken(t('{title}: place {place} of {count}.', { title: titleOf(panel), place: to + 1, count: before.length }))
   }
   async function save(): Promise<void> {
-    const done = `“${draft?.name}” is saved.`
+    const done = t('“{name}” is saved.', { name: String(draft?.name) })
     const view = await actions.change<View>(isNew ? 'POST' : 'PATCH', isNew ? '' : `/${id}`, draft, done)
     if (view === undefined) return
     setDraft(undefined)
@@ -93,13 +94,13 @@ function Edited({ id, saved, actions }: EditedProps) {
   const controls = (panel: Panel, place: number) => (
     <div class="dash-controls">
       <MoveButton name={titleOf(panel)} place={place} onMove={to => move(panel, to)} />
-      <RowButton name={titleOf(panel)} text="Change" onClick={() => setOpen(place)} />
+      <RowButton name={titleOf(panel)} text={t('Change')} onClick={() => setOpen(place)} />
       <RowButton
         name={titleOf(panel)}
-        text="Remove"
+        text={t('Remove')}
         onClick={() => {
           setPanels(latest.current?.panels.filter(one => one !== panel) ?? [])
-          setSpoken(`${titleOf(panel)} is removed.`)
+          setSpoken(t('{name} is removed.', { name: titleOf(panel) }))
         }}
       />
     </div>
@@ -111,13 +112,15 @@ function Edited({ id, saved, actions }: EditedProps) {
         <div class="section-head">
           <h1>{saved.name}</h1>
           <button type="button" class="button" onClick={() => setDraft(saved)}>
-            Edit
+            {t('Edit')}
           </button>
         </div>
       ) : (
         <div>
-          <h1>{isNew ? 'New dashboard' : `Edit ${saved.name}`}</h1>
-          {isRestored && hasChanges ? <Banner kind="note">Your changes from before are not saved yet.</Banner> : null}
+          <h1>{isNew ? t('New dashboard') : t('Edit {name}', { name: saved.name })}</h1>
+          {isRestored && hasChanges ? (
+            <Banner kind="note">{t('Your changes from before are not saved yet.')}</Banner>
+          ) : null}
           <EditForm
             {...{ draft, setDraft, isNew }}
             isBusy={actions.isBusy}
@@ -200,7 +203,7 @@ function EditForm({ draft, setDraft, isNew, isBusy, onAdd, onSave, onDiscard }: 
         }}
       >
         <label class="device-field">
-          Name
+          {t('Name')}
           <input
             value={name}
             required
@@ -211,17 +214,17 @@ function EditForm({ draft, setDraft, isNew, isBusy, onAdd, onSave, onDiscard }: 
           />
         </label>
         <button type="button" class="button" disabled={panels.length >= panelsMax} onClick={onAdd}>
-          Add a panel
+          {t('Add a panel')}
         </button>
         <button type="submit" class="button strong" disabled={isBusy || panels.length === 0}>
-          Save
+          {t('Save')}
         </button>
         <button type="button" class="button" onClick={onDiscard}>
-          {isNew ? 'Discard' : 'Discard changes'}
+          {isNew ? t('Discard') : t('Discard changes')}
         </button>
       </form>
       {panels.length === 0 ? (
-        <p class="none-here">A dashboard has up to {panelsMax} panels. Add the first one.</p>
+        <p class="none-here">{t('A dashboard has up to {count} panels. Add the first one.', { count: panelsMax })}</p>
       ) : null}
     </>
   )

@@ -14,6 +14,7 @@ import { Skeleton } from '../../parts/loading.tsx'
 import { shownZone } from '../../text/preferences.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
+import { t } from '../../words/words.ts'
 import { BarsPanel, LinePanel, latestAddress, ValuePanel } from './device-panels.tsx'
 import { FindingsPanel, ListPanel, MapPanel } from './fleet-panels.tsx'
 import { type PanelContext, titleOf } from './panel-context.ts'
@@ -41,7 +42,7 @@ export function Dashboard({ panels, everyMs = everyMsUsual, scale = 1, rows, con
   const zone = useMemo(() => createZone(clock), [clock])
   const times = useMemo(() => createTimes(clock), [clock])
   const live = useLiveOf(panels, everyMs)
-  if (timeZone === undefined) return <Skeleton name="The dashboard is loading" rows={8} />
+  if (timeZone === undefined) return <Skeleton name={t('The dashboard is loading')} rows={8} />
   const context = { live, zone, times, scale, everyMs }
   return (
     <ul class="dashboard" style={rows === undefined ? undefined : { gridTemplateRows: rows }}>

@@ -17,6 +17,7 @@ import { kindText } from '../../text/kind-words.ts'
 import { describedBy, inUnits, nameWithin, quantitiesOf } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
+import { t } from '../../words/words.ts'
 import type { ChosenLine } from '../charts/chosen-lines.ts'
 import { linePanels, sharedHeight } from '../charts/line-panels.ts'
 import { useLines } from '../charts/use-lines.ts'
@@ -36,17 +37,17 @@ function linesOf({ devices, metrics }: Panel): ChosenLine[] {
 
 /** A panel without a value says why, and the others go on. */
 function Missing({ state, name }: { state: ResourceState<unknown>; name: string }) {
-  if (state.kind === 'loading') return <Skeleton name={`${name} is loading`} rows={2} />
+  if (state.kind === 'loading') return <Skeleton name={t('{name} is loading', { name })} rows={2} />
   if (state.kind === 'failed') return <p class="dash-none">{failureText(state, name)}</p>
-  return <p class="dash-none">{name} has no such values in this range.</p>
+  return <p class="dash-none">{t('{name} has no such values in this range.', { name })}</p>
 }
 
 export function failureText({ failure }: Extract<ResourceState<unknown>, { kind: 'failed' }>, name: string): string {
-  if (failure.kind === 'missing') return `${name}: there is no such device.`
-  if (failure.kind === 'signed-out') return 'Sign in to see this.'
-  if (failure.kind === 'unreachable') return 'The service does not answer. The page goes on asking.'
-  if (failure.kind === 'refused' && failure.status === 403) return `You may not see ${name}.`
-  return `${name} cannot be shown (${failure.sentence}).`
+  if (failure.kind === 'missing') return t('{name}: there is no such device.', { name })
+  if (failure.kind === 'signed-out') return t('Sign in to see this.')
+  if (failure.kind === 'unreachable') return t('The service does not answer. The page goes on asking.')
+  if (failure.kind === 'refused' && failure.status === 403) return t('You may not see {name}.', { name })
+  return t('{name} cannot be shown ({sentence}).', { name, sentence: failure.sentence })
 }
 
 /** A zoom of a chart stays until it is reset. */
@@ -79,13 +80,15 @@ export function LinePanel({ panel, context, size }: PanelProps) {
   // One line after the other would move the chart.
   const isPart = isLoading && drawn.length + missing.length < lines.length
   if (made.length === 0 || isPart) {
-    if (isLoading) return <Skeleton name={`${titleOf(panel)} is loading`} rows={4} />
+    if (isLoading) return <Skeleton name={t('{name} is loading', { name: titleOf(panel) })} rows={4} />
     if (lacking === '')
       return <Missing state={state.kind === 'loading' ? none : state} name={panel.devices.join(', ')} />
   }
   return (
     <>
-      {lacking === '' ? null : <p class="dash-note">{lacking}: no such device, or no such gauge.</p>}
+      {lacking === '' ? null : (
+        <p class="dash-note">{t('{list}: no such device, or no such gauge.', { list: lacking })}</p>
+      )}
       {made.length === 0 ? null : (
         <ChartStack
           {...{ panels, zone, times, scale }}
@@ -234,7 +237,7 @@ function Value({ latest, metric, context, isAlone }: ValueProps) {
       <p class="dash-value">{value === undefined ? '–' : kindText(value.v, quantity)}</p>
       <p class="dash-state">
         <StateBadge state={state} />{' '}
-        <span>{value === undefined ? 'no such value' : ageText(serverNowMs.value - value.ts)}</span>
+        <span>{value === undefined ? t('no such value') : ageText(serverNowMs.value - value.ts)}</span>
       </p>
     </li>
   )

@@ -16,7 +16,7 @@ import { kindText } from '../../text/kind-words.ts'
 import { builtInQuantities, type Quantities, quantitiesOf } from '../../text/quantities.ts'
 import { ageText } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import { countText, t } from '../../words/words.ts'
+import { countText, t, tp } from '../../words/words.ts'
 import { mapArguments } from '../fleet/fleet-view.ts'
 import { Insights } from '../fleet/insights.tsx'
 import { failureText } from './device-panels.tsx'
@@ -45,8 +45,8 @@ export function ListPanel({ panel, context }: PanelProps) {
   const url = addressOf(`/api/fleet?limit=${rowsMax}${selectionOf(panel)}`)
   const state = useResource<Fleet>(url, { everyMs: listEveryMs })
   const fleet = lastValue(state)
-  if (fleet === undefined) return <Absent state={state} name="The list" />
-  if (fleet.devices.length === 0) return <p class="dash-none">No device matches.</p>
+  if (fleet === undefined) return <Absent state={state} name={t('The list')} />
+  if (fleet.devices.length === 0) return <p class="dash-none">{t('No device matches.')}</p>
   const quantities = quantitiesOf(fleet.metrics)
   return (
     <>
@@ -55,7 +55,9 @@ export function ListPanel({ panel, context }: PanelProps) {
           <Row key={device.device} {...{ device, context, quantities }} />
         ))}
       </ul>
-      {fleet.next === null ? null : <p class="dash-note">The first {countText(fleet.devices.length)}, worst first.</p>}
+      {fleet.next === null ? null : (
+        <p class="dash-note">{t('The first {count}, worst first.', { count: countText(fleet.devices.length) })}</p>
+      )}
     </>
   )
 }
@@ -89,14 +91,14 @@ function Row({
           .map(([metric, value]) => kindText(live?.values[metric]?.v ?? (value as number), quantities.of(metric)))
           .join(' · ')}
       </span>
-      <span class="dash-age">{lastSeen === 0 ? 'no reading yet' : ageText(serverNowMs.value - lastSeen)}</span>
+      <span class="dash-age">{lastSeen === 0 ? t('no reading yet') : ageText(serverNowMs.value - lastSeen)}</span>
     </li>
   )
 }
 
 function Absent({ state, name }: { state: ResourceState<unknown>; name: string }) {
   if (state.kind === 'failed') return <p class="dash-none">{failureText(state, name)}</p>
-  return <Skeleton name={`${name} is loading`} rows={4} />
+  return <Skeleton name={t('{name} is loading', { name })} rows={4} />
 }
 
 export function FindingsPanel(props: PanelProps) {
@@ -105,7 +107,7 @@ export function FindingsPanel(props: PanelProps) {
 
 function FleetFindings({ context: { times, zone } }: PanelProps) {
   const state = useResource<InsightsAnswer>(addressOf('/api/fleet/insights'), { everyMs: insightsEveryMs })
-  if (lastValue(state) === undefined) return <Absent state={state} name="The list of findings" />
+  if (lastValue(state) === undefined) return <Absent state={state} name={t('The list of findings')} />
   return <Insights {...{ state, times, zone }} quantities={builtInQuantities} />
 }
 
@@ -136,7 +138,7 @@ function OfDevice({ device, stats, times }: { device: string; stats: Stats; time
   const zone = useMemo(() => createZone(stats.time_zone), [stats.time_zone])
   const words = pageWords(quantitiesOf(stats.metrics), times, serverNowMs.value)
   const link = <a href={addressOf(devicePath(device))}>{device}</a>
-  if (stats.findings.length === 0) return <li>{link}: nothing looks wrong.</li>
+  if (stats.findings.length === 0) return <li>{tp('{link}: nothing looks wrong.', { link })}</li>
   return (
     <>
       {stats.findings.map(finding => (

@@ -1,6 +1,7 @@
 /** Moves a panel by a drag, or by the arrow keys. */
 
 import { useEffect, useRef } from 'preact/hooks'
+import { t } from '../../words/words.ts'
 
 export interface MoveButtonProps {
   readonly name: string
@@ -41,8 +42,8 @@ export function MoveButton({ name, place, onMove }: MoveButtonProps) {
       ref={button}
       type="button"
       class="button small dash-move"
-      aria-label={`Move ${name}`}
-      aria-description="The arrow keys move the panel."
+      aria-label={t('Move {name}', { name })}
+      aria-description={t('The arrow keys move the panel.')}
       onPointerDown={drag}
       onKeyDown={event => {
         const step = steps[event.key]

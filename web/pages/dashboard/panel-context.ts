@@ -5,6 +5,7 @@ import { capitalised, listed } from '../../text/phrases.ts'
 import { builtInQuantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Times } from '../../theme/times.ts'
+import { t, tc, words } from '../../words/words.ts'
 import type { Live } from './use-live.ts'
 
 export interface PanelContext {
@@ -27,13 +28,13 @@ export const linesMax = 8
 
 /** In the order of the form. */
 export const kindNames = {
-  line: 'Line',
-  bars: 'Bars',
-  value: 'Value',
-  state: 'States over time',
-  map: 'Map',
-  findings: 'Findings',
-  list: 'List of devices',
+  line: tc('panel', 'Line'),
+  bars: t('Bars'),
+  value: t('Value'),
+  state: t('States over time'),
+  map: t('Map'),
+  findings: t('Findings'),
+  list: t('List of devices'),
 } as const satisfies Record<Panel['kind'], string>
 
 /** As `isMeasuring` of the service. */
@@ -42,12 +43,12 @@ export function isMeasured(kind: Panel['kind']): boolean {
 }
 
 const rangeNames = {
-  '1h': 'last hour',
-  '6h': 'last 6 hours',
-  '24h': 'last 24 hours',
-  '7d': 'last 7 days',
-  '30d': 'last 30 days',
-  '365d': 'last year',
+  '1h': t('last hour'),
+  '6h': t('last 6 hours'),
+  '24h': t('last 24 hours'),
+  '7d': t('last 7 days'),
+  '30d': t('last 30 days'),
+  '365d': t('last year'),
 } as const satisfies Record<Panel['range'], string>
 export const rangeEntries = Object.entries(rangeNames) as [Panel['range'], string][]
 
@@ -57,10 +58,11 @@ export function titleOf({ kind, title, devices, metrics, range, tags, search }: 
   if (isMeasured(kind)) {
     // A panel has its title before the answers that describe custom metrics.
     const names = metrics.map(metric => capitalised(builtInQuantities.of(metric).name.replaceAll('_', ' ')))
-    const text = `${devices.join(', ')}: ${listed(names.map((name, place) => (place === 0 ? name : name.toLowerCase())))}`
+    const text = `${devices.join(', ')}: ${listed(names.map((name, place) => (place === 0 || words.language !== 'en' ? name : name.toLowerCase())))}`
     return kind === 'value' ? text : `${text}, ${rangeNames[range]}`
   }
-  if (kind === 'findings') return devices.length === 0 ? 'Findings' : `Findings: ${devices.join(', ')}`
+  if (kind === 'findings')
+    return devices.length === 0 ? t('Findings') : t('Findings: {list}', { list: devices.join(', ') })
   const selection = [...tags, ...(search === '' ? [] : [`“${search}”`])].join(', ')
-  return `${kind === 'map' ? 'Map' : 'Devices'}${selection === '' ? '' : `: ${selection}`}`
+  return `${kind === 'map' ? t('Map') : t('Devices')}${selection === '' ? '' : `: ${selection}`}`
 }

@@ -8,6 +8,7 @@ import { useResources } from '../../client/use-resource.ts'
 import { DeviceField } from '../../parts/fields.tsx'
 import { RowButton } from '../../parts/record.tsx'
 import { type Quantity, quantitiesOf } from '../../text/quantities.ts'
+import { t } from '../../words/words.ts'
 import { latestAddress } from './device-panels.tsx'
 import { isMeasured, kindNames, linesMax, rangeEntries } from './panel-context.ts'
 
@@ -22,10 +23,10 @@ const usual: Panel = {
   search: '',
 }
 const widths = [
-  [1, 'A quarter'],
-  [2, 'Half'],
-  [3, 'Three quarters'],
-  [4, 'The whole row'],
+  [1, t('A quarter')],
+  [2, t('Half')],
+  [3, t('Three quarters')],
+  [4, t('The whole row')],
 ] as const
 
 export interface PanelDialogProps {
@@ -48,7 +49,7 @@ export function PanelDialog({ panel, onDone, onClose }: PanelDialogProps) {
     <dialog
       ref={dialog}
       class="dash-dialog"
-      aria-label={panel === undefined ? 'Add a panel' : 'Change the panel'}
+      aria-label={panel === undefined ? t('Add a panel') : t('Change the panel')}
       onClose={onClose}
     >
       <form
@@ -58,9 +59,9 @@ export function PanelDialog({ panel, onDone, onClose }: PanelDialogProps) {
           dialog.current?.close()
         }}
       >
-        <h2>{panel === undefined ? 'Add a panel' : 'Change the panel'}</h2>
+        <h2>{panel === undefined ? t('Add a panel') : t('Change the panel')}</h2>
         <label class="field">
-          Kind
+          {t('Kind')}
           <select
             value={kind}
             onChange={({ currentTarget }) => change({ kind: currentTarget.value as Panel['kind'], metrics: [] })}
@@ -75,11 +76,11 @@ export function PanelDialog({ panel, onDone, onClose }: PanelDialogProps) {
         {isMeasuring || kind === 'findings' ? <Devices {...{ kind, devices, change }} /> : null}
         {isMeasuring ? <Metrics {...{ form, change }} /> : null}
         {isMeasuring && lines > linesMax ? (
-          <p class="error">At most {linesMax} pairs of a device and a metric.</p>
+          <p class="error">{t('At most {count} pairs of a device and a metric.', { count: linesMax })}</p>
         ) : null}
         {isMeasuring && kind !== 'value' ? (
           <label class="field">
-            Range
+            {t('Range')}
             <select
               value={range}
               onChange={({ currentTarget }) => change({ range: currentTarget.value as Panel['range'] })}
@@ -95,7 +96,7 @@ export function PanelDialog({ panel, onDone, onClose }: PanelDialogProps) {
         {kind === 'map' || kind === 'list' ? (
           <>
             <label class="field">
-              Tags, with commas
+              {t('Tags, with commas')}
               <input
                 defaultValue={tags.join(', ')}
                 placeholder="site:berlin, room:*"
@@ -105,7 +106,7 @@ export function PanelDialog({ panel, onDone, onClose }: PanelDialogProps) {
               />
             </label>
             <label class="field">
-              Name or place
+              {t('Name or place')}
               <input
                 value={search}
                 maxLength={128}
@@ -116,17 +117,17 @@ export function PanelDialog({ panel, onDone, onClose }: PanelDialogProps) {
           </>
         ) : null}
         <label class="field">
-          Title
+          {t('Title')}
           <input
             value={title}
             maxLength={80}
-            placeholder="Of the content"
+            placeholder={t('Of the content')}
             autocomplete="off"
             onInput={({ currentTarget }) => change({ title: currentTarget.value })}
           />
         </label>
         <label class="field">
-          Width
+          {t('Width')}
           <select value={width} onChange={({ currentTarget }) => change({ width: Number(currentTarget.value) })}>
             {widths.map(([columns, text]) => (
               <option key={columns} value={columns}>
@@ -137,10 +138,10 @@ export function PanelDialog({ panel, onDone, onClose }: PanelDialogProps) {
         </label>
         <div class="actions">
           <button type="button" class="button" onClick={() => dialog.current?.close()}>
-            Cancel
+            {t('Cancel')}
           </button>
           <button type="submit" class="button strong" disabled={!isReady}>
-            {panel === undefined ? 'Add' : 'Apply'}
+            {panel === undefined ? t('Add') : t('Apply')}
           </button>
         </div>
       </form>
@@ -165,13 +166,13 @@ function Devices({ kind, devices, change }: DevicesProps) {
   return (
     <>
       {devices.length === 0 ? null : (
-        <ul class="dash-chosen" aria-label="Devices">
+        <ul class="dash-chosen" aria-label={t('Devices')}>
           {devices.map(name => (
             <li key={name}>
               {name}{' '}
               <RowButton
                 name={name}
-                text="Remove"
+                text={t('Remove')}
                 onClick={() => change({ devices: devices.filter(one => one !== name) })}
               />
             </li>
@@ -182,7 +183,11 @@ function Devices({ kind, devices, change }: DevicesProps) {
         <DeviceField
           key={devices.length}
           label={
-            devices.length > 0 ? 'Another device' : kind === 'findings' ? 'Device; none: the whole fleet' : 'Device'
+            devices.length > 0
+              ? t('Another device')
+              : kind === 'findings'
+                ? t('Device; none: the whole fleet')
+                : t('Device')
           }
           value=""
           onChoose={add}
@@ -210,7 +215,7 @@ function Metrics({ form, change }: { form: Panel; change: (changes: Partial<Pane
   if (devices.length === 0) return null
   return (
     <fieldset class="dash-metrics">
-      <legend>Metrics</legend>
+      <legend>{t('Metrics')}</legend>
       {names.map(name => (
         <label key={name} class="check">
           <input
@@ -234,7 +239,7 @@ function Metrics({ form, change }: { form: Panel; change: (changes: Partial<Pane
 }
 
 function noteOf(kinds: readonly string[], count: number): string {
-  if (kinds.includes('failed')) return 'A device of these is not there, or you may not read it.'
+  if (kinds.includes('failed')) return t('A device of these is not there, or you may not read it.')
   if (kinds.includes('loading')) return ''
-  return count === 0 ? 'These devices have no metrics of this kind.' : ''
+  return count === 0 ? t('These devices have no metrics of this kind.') : ''
 }

@@ -12,9 +12,10 @@ import { useTitle } from '../../client/tab.ts'
 import { useKept, useResource, useRested } from '../../client/use-resource.ts'
 import { StateBadge } from '../../parts/marks.tsx'
 import { Definitions } from '../../parts/record.tsx'
+import { decimalText } from '../../text/numbers.ts'
 import { listed } from '../../text/phrases.ts'
 import type { Quantities } from '../../text/quantities.ts'
-import { tn } from '../../words/words.ts'
+import { t, tn, tp, words } from '../../words/words.ts'
 import { type Measured, measuredStation } from '../device/answers.ts'
 import { MeasuredPage } from '../device/measured-page.tsx'
 import { readingPresets } from '../device/readings.tsx'
@@ -58,10 +59,12 @@ function Head({ sn, latest, about }: HeadProps) {
 function UnknownStation({ sn }: { sn: string }) {
   return (
     <>
-      <h1>No such station</h1>
+      <h1>{t('No such station')}</h1>
       <p>
-        There is no station <strong>{sn}</strong> here, or it has been removed. A private one is shown to its owner and
-        to administrators: <a href={signInAddress()}>sign in</a>.
+        {tp(
+          'There is no station {name} here, or it has been removed. A private one is shown to its owner and to administrators: {link}.',
+          { name: <strong>{sn}</strong>, link: <a href={signInAddress()}>{t('sign in')}</a> },
+        )}
       </p>
     </>
   )
@@ -76,15 +79,23 @@ function LeftOut({ units, quantities }: { units: StationUnits | undefined; quant
 /** Empty where all are shown. */
 function leftOutSentences({ units }: StationUnits, quantities: Quantities): string[] {
   const parts = Object.entries(units).flatMap(([parameter, { unit, left_out }]) => {
-    const points = Object.entries(left_out).map(
-      ([other, count]) => `${tn(count, '{count} point', '{count} points')} in ${signOf(other)}`,
+    const points = Object.entries(left_out).map(([other, count]) =>
+      tn(count, '{count} point in {unit}', '{count} points in {unit}', { unit: signOf(other) }),
     )
     if (points.length === 0) return []
-    return [`${quantities.of(parameter).name}: ${listed(points)}, while ${signOf(unit)} is shown.`]
+    return [
+      t('{name}: {list}, while {unit} is shown.', {
+        name: quantities.of(parameter).name,
+        list: listed(points),
+        unit: signOf(unit),
+      }),
+    ]
   })
   if (parts.length === 0) return []
   return [
-    'Points in a unit that cannot be converted to the shown one are left out: between a mixing ratio and a mass concentration, that takes the temperature and the pressure of the air.',
+    t(
+      'Points in a unit that cannot be converted to the shown one are left out: between a mixing ratio and a mass concentration, that takes the temperature and the pressure of the air.',
+    ),
     ...parts,
   ]
 }
@@ -104,7 +115,7 @@ function useRangeUnits(of: Measured): RangeUnits {
   return { state, units: useKept(state, of.name) }
 }
 
-const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' })
+const countries = new Intl.DisplayNames(words.language, { type: 'region', fallback: 'code' })
 
 /** `Delhi, India: on the roof`; empty where nothing is known. */
 function stationPlace({ city, country, location }: PublicStation): string {
@@ -114,17 +125,17 @@ function stationPlace({ city, country, location }: PublicStation): string {
 
 function stationFacts(station: PublicStation): [name: string, text: string][] {
   const { model, outdoors, latitude, longitude, timezone } = station
-  const facts: [string, string][] = [['Model', model]]
-  if (outdoors !== null) facts.push(['Place', outdoors ? 'outdoors' : 'indoors'])
-  if (latitude !== null && longitude !== null) facts.push(['Coordinates', coordinates(latitude, longitude)])
-  facts.push(['Time zone', timezone])
-  facts.push(['Shown to', station.private ? 'its owner and administrators' : 'everybody who may read here'])
+  const facts: [string, string][] = [[t('Model'), model]]
+  if (outdoors !== null) facts.push([t('Place'), outdoors ? t('outdoors') : t('indoors')])
+  if (latitude !== null && longitude !== null) facts.push([t('Coordinates'), coordinates(latitude, longitude)])
+  facts.push([t('Time zone'), timezone])
+  facts.push([t('Shown to'), station.private ? t('its owner and administrators') : t('everybody who may read here')])
   return facts
 }
 
 /** `28.6257° N, 77.2090° E`, to some ten metres. */
 function coordinates(latitude: number, longitude: number): string {
   const text = (degrees: number, [positive, negative]: readonly [string, string]) =>
-    `${Math.abs(degrees).toFixed(4)}°\u202f${degrees < 0 ? negative : positive}`
-  return `${text(latitude, ['N', 'S'])}, ${text(longitude, ['E', 'W'])}`
+    `${decimalText(Math.abs(degrees), 4)}°\u202f${degrees < 0 ? negative : positive}`
+  return `${text(latitude, ['N', 'S'])}, ${text(longitude, [t('E'), 'W'])}`
 }
