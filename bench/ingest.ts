@@ -99,7 +99,7 @@ interface Rate {
 }
 
 interface Meter {
-  /** Posts the bodies, which have so many readings, and waits until all are shown. `further`: values in each reading beside the five. */
+  /** Posts the bodies, which have so many readings, and waits until all are shown. `custom`: values in each reading beside the five. */
   rate(target: BulkTarget, bodies: readonly Buffer[], more?: { rows?: number; custom?: number }): Promise<Rate>
   count(): Promise<number>
   isWhole(): Promise<boolean>

@@ -51,7 +51,7 @@ export function createFleetReads(
 
   async function eachStretch(
     { count, lengthUs }: Stretches,
-    textsOf: (range: ReturnType<typeof stretchesUntil>[number]) => string[],
+    textsOf: (range: UsRange) => string[],
     take: (row: PgRow, stretch: number) => void,
   ): Promise<void> {
     for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
@@ -101,18 +101,12 @@ function extremesOf(row: PgRow, at: number, hours: number) {
   return { min: Number(row[at]), max: Number(row[at + 1]), hours }
 }
 
-interface Stretch {
-  readonly fromUs: number
-  /** Not included; both are whole hours. */
-  readonly toUs: number
-}
-
 /**
  * Selects for each series the sum and the number of its hourly means, and its extremes. The hours of a stretch are in
  * one or two tables, each with a statement of its own.
  */
 function fleetSeriesSql(
-  { fromUs, toUs }: Stretch,
+  { fromUs, toUs }: UsRange,
   { expiredBeforeUs }: Pick<HourSources, 'expiredBeforeUs'>,
   series: readonly number[],
 ): string[] {

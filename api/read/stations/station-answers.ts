@@ -1,63 +1,19 @@
 /** Answers about air-quality stations: the station, its metrics, and its readings of a range. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isPassing } from '../../../auth/passing-errors.ts'
-import type { AuthRateLimit } from '../../../auth/rate-limits.ts'
-import { mayReadStation } from '../../../auth/stations/permissions.ts'
 import type { Station } from '../../../auth/stations/station.ts'
 import type { Stations } from '../../../auth/stations/stations.ts'
 import { type AnalysedStation, analysedStation, pointStation, silentStation } from '../../../query/analysed-device.ts'
 import { bodyOf, encodeBody } from '../../../query/cache/body.ts'
 import type { Query } from '../../../query/query.ts'
-import type { FindPrincipal } from '../../credentials/find-principal.ts'
 import { sendBody } from '../../http/send-body.ts'
-import type { LoggerErrorCode } from '../../http/status-operations.ts'
 import { disconnectSignalOf } from '../../http/streamed-response.ts'
 import type { RangeRequest, SendRange } from '../range-sender.ts'
 import { refuse, type Sent, sendAnswer } from '../read-access.ts'
-import type { AwaitedSubject } from '../read-subjects.ts'
-import type { Reader } from '../readers.ts'
 import { readReadingsParameters } from '../readings-parameters.ts'
-import { type DescribedMetrics, stationMetrics } from './station-metrics.ts'
 import { stationRange } from './station-range.ts'
 import type { PublicStation } from './station-shape.ts'
-
-export interface StationSubjectOptions {
-  stations: Pick<Stations, 'find'>
-  findPrincipal: FindPrincipal
-  authRateLimit: AuthRateLimit
-}
-
-export function stationInPath(options: StationSubjectOptions): AwaitedSubject<Station> {
-  const { stations, findPrincipal, authRateLimit } = options
-
-  async function find(request: FastifyRequest, reader: Reader): Promise<Station | LoggerErrorCode> {
-    if (!reader.readsStations) return reader.refusal
-    const station = await stations.find((request.params as { sn: string }).sn)
-    if (station?.private === false) return station
-    // The lookup also runs for an unknown station, so that a credential's outcome does not reveal private stations.
-    const principal = await findPrincipal(request.raw)
-    if (station !== undefined && mayReadStation(principal, station)) return station
-    const isGuess = principal === undefined && hasCredential(request)
-    return isGuess && authRateLimit.isExceeded(request.ip) ? 'TOO_MANY_ATTEMPTS' : 'STATION_UNKNOWN'
-  }
-
-  return {
-    of: 'station',
-    parameters: [],
-    async resolve(request, reader) {
-      const found = await find(request, reader).catch((error: unknown) => {
-        if (isPassing(error)) return 'DATABASE_AWAY' as const
-        throw error
-      })
-      return typeof found === 'string' ? { ok: false, code: found } : { ok: true, about: found }
-    },
-  }
-}
-
-function hasCredential({ headers }: FastifyRequest): boolean {
-  return headers.authorization !== undefined || headers['x-api-key'] !== undefined
-}
+import { type DescribedMetrics, stationMetrics } from './station-subject.ts'
 
 export interface StationAnswersOptions {
   stations: Pick<Stations, 'lastDataMs'>

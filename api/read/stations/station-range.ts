@@ -9,7 +9,7 @@ import { sumOf } from '../../../query/stations/point-units.ts'
 import { namedMetrics } from '../range-metrics.ts'
 import type { RangeContent } from '../range-sender.ts'
 import type { ReadingsParameters } from '../readings-parameters.ts'
-import { type DescribedMetrics, stationMetrics } from './station-metrics.ts'
+import { type DescribedMetrics, stationMetrics } from './station-subject.ts'
 
 export const leftOutHeader = 'points-left-out'
 export const unitsHeader = 'point-units'

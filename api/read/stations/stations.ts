@@ -11,16 +11,10 @@ import { markReadsAsPrivate, type ReadAccess } from '../read-access.ts'
 import { jsonRead, ofReads, readGroup, readOperation } from '../read-operation.ts'
 import { rangeSuccess } from '../readings.ts'
 import { RangeParameters } from '../readings-parameters.ts'
-import {
-  createAnalysed,
-  createStationAnswers,
-  type StationAnswersOptions,
-  type StationSubjectOptions,
-  stationInPath,
-} from './station-answers.ts'
-import { absentParameter, stationMetrics } from './station-metrics.ts'
+import { createAnalysed, createStationAnswers, type StationAnswersOptions } from './station-answers.ts'
 import { leftOutHeader, unitsHeader } from './station-range.ts'
 import { PublicStation } from './station-shape.ts'
+import { absentParameter, type StationSubjectOptions, stationInPath, stationMetrics } from './station-subject.ts'
 
 export interface StationReadsOptions extends StationSubjectOptions, StationAnswersOptions {
   stations: StationSubjectOptions['stations'] & StationAnswersOptions['stations']
