@@ -1,4 +1,4 @@
-/** The data sources of a thread: a device's readings, or a station's points. */
+/** The data sources of a thread: its connections, and a device's readings or a station's points. */
 
 import { createLocalTimes, type LocalTime, type LocalTimes } from '../analytics/time/local-time.ts'
 import { bug } from '../store/limits/bug.ts'

@@ -1,4 +1,4 @@
-/** A metric of a device beside those that its answers always have: its registry entry, and the place of its values. */
+/** A metric of a device beside those that its answers always have: its registry entry, and its samples. */
 
 import { batteryMetricOf } from '../analytics/battery/battery-metric.ts'
 import { episodesOf } from '../analytics/findings/episodes.ts'

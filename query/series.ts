@@ -1,4 +1,4 @@
-/** Readings of one device as columns of numbers: raw, and by UTC hour. */
+/** Readings of one device as columns of numbers, raw and by UTC hour, with their units. */
 
 import { type Metric, metrics } from '../store/tables.ts'
 

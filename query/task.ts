@@ -1,4 +1,4 @@
-/** Messages between the main thread and a worker: plain data that can be posted. */
+/** Messages between the main thread and a worker, and the run of a task in a worker. */
 
 import type { MessagePort } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol } from 'piscina'

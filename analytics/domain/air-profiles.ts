@@ -1,5 +1,5 @@
 /**
- * Weather: pressure at sea level, frost, dew and degree days, from hourly means.
+ * Figures of the air by profile, from hourly means: weather, indoor rooms and greenhouses.
  *
  * Dew: where the temperature is at most 1 K above the dew point, what lies free and radiates at night is wet. Sources:
  * WMO-No. 8, annex 4.B (dew point) and the WMO formula of reduction to sea level.

@@ -1,4 +1,4 @@
-/** Findings of a cold chain whose temperature has been outside its limits for long. */
+/** Findings and anomalies of a gauge: excursions of a cold chain, new levels, and unusual values. */
 
 import { type ChangePoint, changePoints, type DailyLevels, dailyLevels } from '../changes/change-points.ts'
 import { coldChainBand } from '../domain/cold-chain.ts'

@@ -1,4 +1,4 @@
-/** Findings of the tests of quality: a stuck sensor, values out of range, and spikes. */
+/** Findings of the tests of quality (a stuck sensor, values out of range, spikes) and of rejected readings. */
 
 import { lowerBound } from '../lower-bound.ts'
 import { errorBit, flatBit, rangeBit, spikeBit } from '../quality/quality-limits.ts'

@@ -1,11 +1,11 @@
-import { quantilesInPlace } from '../summary/quantile.ts'
-
 /**
  * Limits beyond which a reading of each metric is suspect. Ranges describe the world's inhabited places; steps of one
  * minute and changes over 1 to 12 hours are the WMO's (Guide to Instruments and Methods of Observation, quality control
  * of automatic stations). A device may have its own limits, which apply unchanged; the others are raised to its
  * sensor's resolution (see `checkQuality`).
  */
+
+import { quantilesInPlace } from '../summary/quantile.ts'
 
 export type FlatWithin = readonly [above: number, below: number]
 

@@ -1,9 +1,9 @@
-import type { Sinusoid } from './lomb-scargle.ts'
-
 /**
  * Finds cycles that are overtones of another: a daily cycle with a shape other than a sine also shows 12, 8 and 6
  * hours.
  */
+
+import type { Sinusoid } from './lomb-scargle.ts'
 
 const tolerance = 0.01
 /** Longer cycles have no overtones here: every day is a fraction of every week. */

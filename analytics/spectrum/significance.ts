@@ -1,4 +1,4 @@
-/** Decides whether a spectral peak is a cycle rather than noise, and large enough for the sensor. */
+/** Decides whether a spectral peak is a cycle rather than noise, by its bins and the rate of false alarms. */
 
 import { logGamma } from '../special-functions.ts'
 import { momentsOf } from '../summary/moments.ts'

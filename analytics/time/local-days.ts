@@ -1,4 +1,4 @@
-/** The local calendar days up to a moment. Their edges come from the calendar: a day may have 23 or 25 hours. */
+/** Local calendar days and hours. Their edges come from the calendar: a day may have 23 or 25 hours. */
 
 import type { Bucket } from '../summary/aggregates.ts'
 import { formatDate, parseDate } from './calendar.ts'

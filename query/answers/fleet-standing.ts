@@ -1,4 +1,4 @@
-/** Gauges of a fleet that stand still, found by the extremes of its stretches. */
+/** Gauges of a fleet that stand still, found by the extremes of its stretches and dated by their readings. */
 
 import { noDetails, rankFindings } from '../../analytics/findings/finding.ts'
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'

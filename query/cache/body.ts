@@ -1,4 +1,4 @@
-/** A finished answer in memory: its bytes, its compressed forms and its tags. */
+/** A finished answer in memory: its bytes, its compressed forms and its tags. A worker encodes it. */
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'

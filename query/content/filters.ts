@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-
 /** Filters of the listing. */
+
+import { createHash } from 'node:crypto'
 
 /** An undefined filter does not narrow the listing. An empty one matches no file. */
 export interface Filters {

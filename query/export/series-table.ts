@@ -1,4 +1,4 @@
-/** The series of an export, each with its device and its metric. Threads share the memory, so pieces do not copy it. */
+/** Columns and series of an export, each with its device and its metric. Threads share the memory. */
 
 import type { MetricKind } from '../../store/metrics/metric.ts'
 import { metrics as builtIn, hourlyColumns } from '../../store/tables.ts'

@@ -1,4 +1,4 @@
-/** The texts of findings as the service writes them: in stored units, and in its time zone. */
+/** The sentences of findings as the service writes them, and findings in the form of an answer. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import type { Profile } from '../../analytics/domain/profile.ts'

@@ -1,4 +1,4 @@
-/** Points in columns of numbers, as they are stored. */
+/** Points in columns of numbers, as they are stored, and their ids. */
 
 export interface PointRows {
   readonly length: number

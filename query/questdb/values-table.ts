@@ -1,4 +1,4 @@
-/** The QuestDB table of values of series: `ts`, `series` and the columns of a value. */
+/** SQL of the QuestDB table of values of series: `ts`, `series` and the columns of a value. */
 
 import { bug } from '../../store/limits/bug.ts'
 import { measurementsTable } from '../../store/tables.ts'

@@ -1,4 +1,4 @@
-/** One aggregate of each kind over the whole window, for every metric and the dew point. */
+/** One aggregate of each kind over the whole window, and derived quantities of the last readings. */
 
 import { orNull, presentOf } from '../../analytics/present.ts'
 import type { Cadence } from '../../analytics/reliability/cadence.ts'

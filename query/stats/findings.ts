@@ -1,4 +1,4 @@
-/** Findings about a device, computed when its statistics are built. Its silence is added on each request. */
+/** Tests of quality and findings about a device. Its silence is added on each request. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
 import { type Finding, rankFindings } from '../../analytics/findings/finding.ts'

@@ -1,4 +1,4 @@
-/** Answers about air-quality stations: the station, its metrics, and its readings of a range. */
+/** Answers about air-quality stations: the station, its newest points, and the units of a range. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Station } from '../../../auth/stations/station.ts'

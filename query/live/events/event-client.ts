@@ -1,4 +1,4 @@
-/** A client of the events: its subscription and its progress. */
+/** A client of the events: its subscription, its progress and its meter. */
 
 import type { OwnedAlert, StateChange } from './state-log.ts'
 

@@ -1,4 +1,4 @@
-/** Events as text. */
+/** Events and their cursors as text. */
 
 import { createHash } from 'node:crypto'
 import { metrics } from '../../../store/tables.ts'
