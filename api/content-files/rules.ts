@@ -7,6 +7,7 @@ import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { setRetryAfter } from '../http/errors.ts'
 import type { FindVisitor } from '../http/page-document.ts'
+import { wordsFor } from '../http/page-words.ts'
 import { hasTooManyArguments } from '../http/parameters.ts'
 import type { Rules } from '../http/route-family.ts'
 import {
@@ -113,5 +114,7 @@ async function send(
   const choices = kind === 'list' ? await indexHolder.current().catch(() => undefined) : undefined
   const page = createPage({ kind, method, url, query, answer, choices, part })
   reply.code(answer.status).header('content-security-policy', contentSecurityPolicy)
-  return sendHtml(reply, renderPage(page, await findVisitor?.(request.raw)))
+  const visitor = await findVisitor?.(request.raw)
+  reply.header('vary', 'Accept, Accept-Language')
+  return sendHtml(reply, renderPage(page, visitor, wordsFor(request.raw, visitor?.language)))
 }

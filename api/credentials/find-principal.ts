@@ -10,8 +10,8 @@ import type { SignedIn } from '../../auth/sessions/session-codec.ts'
 import type { Sessions } from '../../auth/sessions/sessions.ts'
 import type { ViewLinks } from '../../auth/views/links.ts'
 
-export function visitorOf({ name, email, role }: Account): { name: string; role: string } {
-  return { name: name ?? email, role }
+export function visitorOf({ name, email, role, preferences }: Account) {
+  return { name: name ?? email, role, language: preferences.language }
 }
 
 export type FindPrincipal = (request: IncomingMessage) => Promise<Principal | undefined>

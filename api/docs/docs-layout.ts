@@ -1,5 +1,6 @@
 /** Lays out a documentation page: navigation beside the text, search above it, and its headings. */
 
+import type { Words } from '../../analytics/findings/words.ts'
 import { type Html, html } from '../http/html.ts'
 import { createPageStyle, renderDocument, rootFrom, type Visitor } from '../http/page-document.ts'
 
@@ -38,16 +39,17 @@ export function renderDocsPage(
   page: DocsPage,
   groups: readonly PlaceGroup[],
   visitor: Visitor | null | undefined,
+  words: Words,
 ): string {
   const { path, title, main, contents } = page
   const root = rootFrom(`/${path}`)
-  const body = html`<div class="documentation">
+  const body = html`<div class="documentation"${words.language === 'en' ? undefined : html` lang="en"`}>
 <div class="above">${trailOf(page, root)}${searchForm(page, root)}</div>
 <nav class="guides" aria-label="Documentation">${groups.map(group => groupOf(group, page, root))}</nav>
 <main id="main">
 ${contents.length < 2 ? undefined : html`<details class="here"><summary>On this page</summary>${listOf(contents)}</details>\n`}${main}</main>
 </div>`
-  return renderDocument({ title, style: styleElement, body, root, current: 'docs', visitor, path })
+  return renderDocument({ title, style: styleElement, body, root, current: 'docs', visitor, path, words })
 }
 
 function trailOf({ path, parents = [] }: DocsPage, root: string): Html {

@@ -12,6 +12,7 @@ import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sendError } from '../accounts/kit/errors.ts'
 import { type FindVisitor, rootFrom } from '../http/page-document.ts'
+import { wordsFor } from '../http/page-words.ts'
 import { isLocalRequest } from '../http/request-address.ts'
 import { pageHeaders } from '../http/response-headers.ts'
 import type { RouteFamily } from '../http/route-family.ts'
@@ -54,7 +55,9 @@ function registerDocs(
   async function show(request: FastifyRequest, reply: FastifyReply, page: DocsPage, mayRead: boolean) {
     const { pages } = await documentation()
     const groups = pages.groups(page.path, mayRead)
-    return sendDocsPage(request, reply, renderDocsPage(page, groups, await findVisitor?.(request.raw)))
+    const visitor = await findVisitor?.(request.raw)
+    const words = wordsFor(request.raw, visitor?.language)
+    return sendDocsPage(request, reply, renderDocsPage(page, groups, visitor, words))
   }
 
   get('/openapi.json', async (request, reply) =>
@@ -120,7 +123,7 @@ async function sendDocsPage(request: FastifyRequest, reply: FastifyReply, page: 
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', contentSecurityPolicy)
     .header('cache-control', 'private, no-cache')
-    .header('vary', 'accept-encoding')
+    .header('vary', 'accept-encoding, accept-language')
     .headers(pageHeaders)
     .send(isCompressed ? await compress(page) : page)
 }

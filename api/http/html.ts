@@ -5,7 +5,7 @@ export interface Html {
   readonly markup: string
 }
 
-type Value = Html | readonly Html[] | string | number | undefined
+type Value = Html | readonly (Html | string)[] | string | number | undefined
 
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return { markup: parts.reduce((markup, part, index) => markup + markupOf(values[index - 1]) + part) }
@@ -35,5 +35,5 @@ function markupOf(value: Value): string {
   if (value === undefined) return ''
   if (typeof value === 'string') return escapeHtml(value)
   if (typeof value === 'number') return String(value)
-  return 'markup' in value ? value.markup : value.map(part => part.markup).join('')
+  return 'markup' in value ? value.markup : value.map(markupOf).join('')
 }

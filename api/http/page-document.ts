@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { english } from '../../analytics/findings/words.ts'
+import type { Language, Words } from '../../analytics/findings/words.ts'
 import { type NavigationPage, navigationFor, tracePath } from '../../web/theme/frame.ts'
 import { type Html, html } from './html.ts'
 
@@ -11,12 +11,15 @@ import { type Html, html } from './html.ts'
 export interface Visitor {
   name: string
   role: string
+  /** Null: as in the browser. */
+  language: Language | null
 }
 
 /** Null without a signed-in account. */
 export type FindVisitor = (request: IncomingMessage) => Promise<Visitor | null>
 
 interface PageFrame {
+  words: Words
   /** Path to the root of the service from the page: `./`, `../`. */
   root: string
   current?: NavigationPage | undefined
@@ -36,8 +39,9 @@ export interface PageDocument extends PageFrame {
 }
 
 export function renderDocument({ title, style, body, script, ...frame }: PageDocument): string {
+  const { language, t } = frame.words
   return html`<!DOCTYPE html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -46,7 +50,7 @@ export function renderDocument({ title, style, body, script, ...frame }: PageDoc
 ${style}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">${t('Skip to the content')}</a>
 <header><p><a href="${frame.root}">Barograph</a></p>${trace}${visitorOf(frame)}</header>
 ${navigationOf(frame)}
 ${body}
@@ -55,22 +59,27 @@ ${script}</body>
 `.markup
 }
 
-function navigationOf({ root, current, visitor }: PageFrame): Html {
-  const links = navigationFor(visitor, english).map(({ page, name, path }) => {
+function navigationOf({ root, current, visitor, words }: PageFrame): Html {
+  const links = navigationFor(visitor, words).map(({ page, name, path }) => {
     const isCurrent = page === current ? html` aria-current="page"` : undefined
     return html`<a href="${addressOf(root, path.slice(1))}"${isCurrent}>${name}</a>`
   })
-  return html`<nav class="pages" aria-label="Pages">${links}</nav>`
+  return html`<nav class="pages" aria-label="${words.t('Pages')}">${links}</nav>`
 }
 
-function visitorOf({ root, visitor, path }: PageFrame): Html | undefined {
+function visitorOf({ root, visitor, path, words: { t } }: PageFrame): Html | undefined {
   if (visitor === undefined) return undefined
   if (visitor === null) {
     const back = path === undefined ? '' : `?callbackUrl=${encodeURIComponent(path)}`
-    return html`<a class="button small" href="${addressOf(root, 'sign-in')}${back}">Sign in</a>`
+    return html`<a class="button small" href="${addressOf(root, 'sign-in')}${back}">${t('Sign in')}</a>`
   }
-  return html`<p class="visitor"><a href="${addressOf(root, 'account')}">${visitor.name}</a> <span>${visitor.role}</span></p>
-<form method="post" action="${addressOf(root, 'sign-out')}"><button class="button small">Sign out</button></form>`
+  return html`<p class="visitor"><a href="${addressOf(root, 'account')}">${visitor.name}</a> <span>${roleName(visitor.role, { t })}</span></p>
+<form method="post" action="${addressOf(root, 'sign-out')}"><button class="button small">${t('Sign out')}</button></form>`
+}
+
+export function roleName(role: string, { t }: Pick<Words, 't'>): string {
+  const names: Record<string, string> = { operator: t('operator'), administrator: t('administrator'), user: t('user') }
+  return names[role] ?? role
 }
 
 /** A page in the same folder is linked by its name alone. */

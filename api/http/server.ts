@@ -3,6 +3,7 @@
 import { METHODS } from 'node:http'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import Negotiator from 'negotiator'
+import type { Words } from '../../analytics/findings/words.ts'
 import type { Config } from '../../service/settings/config.ts'
 import { readCertificate } from '../../store/certificate.ts'
 import type { Connections } from '../../store/limits/connections.ts'
@@ -11,6 +12,7 @@ import { errorCodeOf, type ServerErrorCode, sendServerError, serverErrors } from
 import { html } from './html.ts'
 import { createHttpServers } from './http-server.ts'
 import { createPageStyle, type FindVisitor, renderDocument, rootFrom, type Visitor } from './page-document.ts'
+import { wordsFor } from './page-words.ts'
 import { hasBody } from './request-body.ts'
 import { addSecurityHeaders, pageHeaders, securityHeaders } from './response-headers.ts'
 import { createFamilyFinder, type RouteFamily } from './route-family.ts'
@@ -117,11 +119,11 @@ main { padding: 32px var(--narrow-side) 64px; }
 
 type RefusalCode = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_FOUND' | 'URI_TOO_LONG'>
 
-const words: Record<RefusalCode, { title: string; sentence: string }> = {
-  BAD_REQUEST: { title: 'Not an address', sentence: 'This address cannot be read.' },
-  NOT_FOUND: { title: 'Not found', sentence: 'There is no page at this address.' },
-  URI_TOO_LONG: { title: 'Too long', sentence: 'This address is too long.' },
-}
+const refusalTexts = ({ t }: Words): Record<RefusalCode, { title: string; sentence: string }> => ({
+  BAD_REQUEST: { title: t('Not an address'), sentence: t('This address cannot be read.') },
+  NOT_FOUND: { title: t('Not found'), sentence: t('There is no page at this address.') },
+  URI_TOO_LONG: { title: t('Too long'), sentence: t('This address is too long.') },
+})
 
 /** Browsers get a page for an unknown address, other clients JSON. */
 function isAnsweredByPage({ method, headers }: FastifyRequest): boolean {
@@ -135,19 +137,20 @@ function refuseAddress(
   code: RefusalCode,
   visitor?: Visitor | null,
 ): FastifyReply {
-  reply.header('vary', 'accept')
+  reply.header('vary', 'accept, accept-language')
   if (!isAnsweredByPage(request)) return sendServerError(reply, code)
-  const { title, sentence } = words[code]
+  const words = wordsFor(request.raw, visitor?.language)
+  const { title, sentence } = refusalTexts(words)[code]
   const root = rootFrom(request.originalUrl)
   const body = html`<main id="main">
 <h1>${title}</h1>
-<p>${sentence} <a href="${root}">To the fleet</a></p>
+<p>${sentence} <a href="${root}">${words.t('To the fleet')}</a></p>
 </main>`
   return reply
     .code(serverErrors[code].status)
     .headers({ ...pageHeaders, 'content-security-policy': contentSecurityPolicy })
     .header('content-type', 'text/html; charset=utf-8')
-    .send(renderDocument({ title, style, body, root, visitor }))
+    .send(renderDocument({ title, style, body, root, visitor, words }))
 }
 
 /** At equal preference the first one is sent. */

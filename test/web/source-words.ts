@@ -59,7 +59,7 @@ export function wordsOf(file: string, text = readFileSync(join(root, file), 'utf
     if (parent !== undefined) node.parent = parent
     const called = nameOfCallee(node) ?? ''
     if (translators.has(called)) addMessage(node, called)
-    else if (isRead(node)) stray.push({ file, text: textOf(node)?.trim().replace(/\s+/g, ' ') ?? '' })
+    else stray.push(...textsIn(node).map(text => ({ file, text })))
     const inside = translators.has(called)
       ? valuesIn(node).filter(value => textOf(value) === undefined)
       : childrenOf(node)
@@ -120,11 +120,32 @@ function textOf(node: AnyNode): string | undefined {
   return (node['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('1')
 }
 
+function textsIn(node: AnyNode): string[] {
+  if (isHtml(node)) return textsOfHtml(node)
+  return isRead(node) ? [textOf(node)?.trim().replace(/\s+/g, ' ') ?? ''] : []
+}
+
+/** A template of `api/http/html.ts`. */
+function isHtml({ type, tag }: AnyNode): boolean {
+  return type === 'TaggedTemplateExpression' && (tag as { name?: string }).name === 'html'
+}
+
+/** Texts between tags, and attributes that are read aloud. A template may be attributes alone. */
+function textsOfHtml({ quasi }: AnyNode): string[] {
+  const markup = (textOf(quasi as AnyNode) ?? '')
+    .replace(/^(?: [a-z-]+(?:="[^"]*")?)+$/, '')
+    .replace(/<(code|script)\b[^>]*>[^<]*<\/\1>/g, '')
+  const aloud = [...markup.matchAll(/ (?:aria-label|placeholder|title)="([^"]*)"/g)].map(([, text = '']) => text)
+  return [...markup.split(/<[^>]*>/), ...aloud]
+    .map(text => text.trim().replace(/\s+/g, ' '))
+    .filter(text => /[A-Za-z]{2,}/.test(text.replace(/&\w+;/g, '')))
+}
+
 /** True for a text that people read, by its place and its form. */
 function isRead(node: AnyNode): boolean {
   const { parent } = node
   const text = textOf(node)
-  if (text === undefined) return false
+  if (text === undefined || (parent !== undefined && isHtml(parent))) return false
   if (node.type === 'JSXText') return /[A-Za-z]{2,}/.test(text)
   if (parent === undefined) return false
   if (isShown(node, parent)) return /[A-Za-z]{2,}/.test(text)

@@ -3,13 +3,23 @@
 import { resolve } from 'node:path'
 import t from 'tap'
 import { builtInMetrics } from '../../analytics/findings/value-words.ts'
-import { createWords } from '../../analytics/findings/words.ts'
+import { type Catalogue, createWords } from '../../analytics/findings/words.ts'
 import { catalogue } from '../../store/metrics/catalogue.ts'
+import { service } from '../../web/words/german/service.ts'
 import { german } from '../../web/words/german.ts'
 import { type Message, sourceFiles, wordsOf } from './source-words.ts'
 
 /** Texts that are the same in each language, or that people do not read, by file. */
 const untranslated: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+  // Names, and lines of the log.
+  'api/alerts/unsubscribe.ts': [/^main \{/, 'the page that ends mails failed'],
+  'api/content-files/html/page.ts': ['GET', 'OPTIONS'],
+  'api/http/page-document.ts': ['Barograph', '1 – Barograph', /^(?:style|script)-src 1$/],
+  'api/http/server.ts': ['request failed', 'accept, accept-language', /^main \{/],
+  'api/sign-in/pages/device.ts': ['barograph form tokens', 'account 1', 'session 1'],
+  'api/sign-in/pages/form.ts': ['Value error,'],
+  'api/sign-in/pages/html/layout.ts': [/^main \{/, /^for \(const button/],
+  'api/sign-in/pages/serve-pages.ts': ['a page failed'],
   // Keys.
   'web/app.tsx': [/^(?:station|dashboard|device) 1$/],
   // Each language by its own name.
@@ -51,8 +61,17 @@ const files = [
   ...sourceFiles('web').filter(file => file !== 'web/build.ts' && !file.startsWith('web/words/')),
   ...shared,
 ]
-const found = files.map(file => wordsOf(file))
+/** Pages that the service renders. */
+const served = [
+  ...sourceFiles('api/sign-in/pages'),
+  'api/alerts/unsubscribe.ts',
+  'api/content-files/html/page.ts',
+  'api/http/page-document.ts',
+  'api/http/server.ts',
+]
+const found = [...files, ...served].map(file => wordsOf(file))
 const messages = found.flatMap(({ messages }) => messages)
+const catalogues: Catalogue = { ...german, ...service }
 
 function isUntranslated(file: string, text: string): boolean {
   if (text === 'Barograph') return true
@@ -72,7 +91,7 @@ t.test('no text of a page is outside of the catalogues', async t => {
 })
 
 t.test('each message has a German translation with the same values', async t => {
-  const missing = messages.filter(({ key }) => !Object.hasOwn(german, key))
+  const missing = messages.filter(({ file, key }) => !Object.hasOwn(served.includes(file) ? catalogues : german, key))
   t.strictSame(
     missing.map(({ file, key }) => `${file}: ${key}`),
     [],
@@ -85,7 +104,7 @@ t.test('each message has a German translation with the same values', async t => 
 
 /** True for another kind of message, or other placeholders. A single thing may lack its count. */
 function differs({ key, other }: Message): boolean {
-  const translation = german[key]
+  const translation = catalogues[key]
   if (translation === undefined) return false
   if (typeof translation === 'string') return other !== undefined || namesIn(key) !== namesIn(translation)
   return other === undefined || namesIn(other) !== namesIn(translation.other)
@@ -98,7 +117,7 @@ function namesIn(text: string): string {
 t.test('each translation belongs to a message', async t => {
   const keys = new Set([...messages.map(({ key }) => key), ...titles.map(title => `metric|${title}`)])
   t.strictSame(
-    Object.keys(german).filter(key => !keys.has(key)),
+    Object.keys(catalogues).filter(key => !keys.has(key)),
     [],
   )
 })
@@ -112,12 +131,12 @@ t.test('titles of usual metrics are translated', async t => {
 
 t.test('each file of the catalogue has words of its own', async t => {
   const folder = resolve('web/words/german')
-  const parts = sourceFiles('web/words/german').filter(file => !file.endsWith('/service.ts'))
+  const parts = sourceFiles('web/words/german')
   const keys = await Promise.all(
     parts.map(async file => Object.keys(Object.values(await import(resolve(folder, resolve(file))))[0] as object)),
   )
   t.equal(new Set(keys.flat()).size, keys.flat().length, 'no word is in two files')
-  t.equal(Object.keys(german).length, keys.flat().length, 'each file is part of the catalogue')
+  t.equal(Object.keys(catalogues).length, keys.flat().length, 'each file is part of the catalogue')
 })
 
 t.test('texts for people are found, and code is not', async t => {
@@ -127,6 +146,8 @@ t.test('texts for people are found, and code is not', async t => {
   t.strictSame(strayIn("const a = <Button label='save' />"), ['save'])
   t.strictSame(strayIn('const a = `$' + '{name} is removed.`'), ['1 is removed.'])
   t.strictSame(strayIn("const a = { name: 'Air pressure' }"), ['Air pressure'])
+  t.strictSame(strayIn('const a = html`<p title="Two words">Text <b>$' + '{name}</b></p>`'), ['Text', 'Two words'])
+  t.strictSame(strayIn('const a = html` aria-describedby="one two" hidden`'), [])
   t.strictSame(strayIn('const a = t(text)'), ['t() of a text that is not in the source'])
   t.strictSame(strayIn("const a = <p class='soft note'>{t('Two words')}</p>, b = document.querySelector('a b')"), [])
 })

@@ -1,5 +1,6 @@
 /** Renders a page of content files as HTML. */
 
+import { english, type Words } from '../../../analytics/findings/words.ts'
 import { escapeHtml, escapeText, type Html, html } from '../../http/html.ts'
 import { renderDocument, rootFrom, type Visitor } from '../../http/page-document.ts'
 import type { BrowsablePage, Choice, FilterField, FilterForm, Pager } from '../browsable-page.ts'
@@ -79,42 +80,44 @@ function withLinks(text: string): string {
 }
 
 /** `visitor` is the signed-in account, if known. */
-export function renderPage(page: BrowsablePage, visitor?: Visitor | null): string {
-  const body = html`${breadcrumb(page.breadcrumb)}
+export function renderPage(page: BrowsablePage, visitor?: Visitor | null, words = english): string {
+  const { t } = words
+  const body = html`${breadcrumb(page.breadcrumb, words)}
 <main id="main">
 <div class="title"><div><h1>${page.title}</h1>
 <p>${page.description}</p></div>
-${actions(page)}</div>
-${page.pager && pager(page.pager, 'Pages')}
-<section class="card" aria-label="Request and answer">
+${actions(page, words)}</div>
+${page.pager && pager(page.pager, t('Pages'), words)}
+<section class="card" aria-label="${t('Request and answer')}">
 ${exchange({ ...page, requestLine: `${page.method} ${page.path}` })}</section>
-${page.pager && pager(page.pager, 'Pages, below the answer')}
-${openFilters(page.filters)}
+${page.pager && pager(page.pager, t('Pages, below the answer'), words)}
+${openFilters(page.filters, words)}
 </main>`
   const { title, path } = page
-  return renderDocument({ title, style: styleElement, body, root: rootFrom(path), visitor })
+  return renderDocument({ title, style: styleElement, body, root: rootFrom(path), visitor, words })
 }
 
-function breadcrumb(steps: BrowsablePage['breadcrumb']): Html {
+function breadcrumb(steps: BrowsablePage['breadcrumb'], { t }: Words): Html {
   const items = steps.map(({ name, href }) =>
     href === undefined ? html`<li aria-current="page">${name}</li>\n` : html`<li><a href="${href}">${name}</a></li>\n`,
   )
-  return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
+  return html`<nav class="breadcrumb" aria-label="${t('Breadcrumb')}"><ol>
 ${items}</ol></nav>`
 }
 
 /** The page has two pagers. Names distinguish them in the list of a screen reader. */
-function pager({ previous, next, pages }: Pager, name: string): Html {
+function pager({ previous, next, pages }: Pager, name: string, words: Words): Html {
+  const { t } = words
   return html`<nav class="pager" aria-label="${name}"><ul>
-<li>${step('«', 'Previous page', 'prev', previous)}</li>
-${pages.map(page => html`<li>${pageLink(page)}</li>\n`)}<li>${step('»', 'Next page', 'next', next)}</li>
+<li>${step('«', t('Previous page'), 'prev', previous)}</li>
+${pages.map(page => html`<li>${pageLink(page, words)}</li>\n`)}<li>${step('»', t('Next page'), 'next', next)}</li>
 </ul></nav>`
 }
 
-function pageLink(page: Pager['pages'][number]): Html {
+function pageLink(page: Pager['pages'][number], { t }: Words): Html {
   if (page === 'gap') return html`<span class="gap">…</span>`
   const current = page.isCurrent ? html` aria-current="page"` : undefined
-  return html`<a href="${page.href}" aria-label="Page ${page.number}"${current}>${page.number}</a>`
+  return html`<a href="${page.href}" aria-label="${t('Page {number}', { number: page.number })}"${current}>${page.number}</a>`
 }
 
 function step(sign: string, name: string, rel: 'prev' | 'next', href: string | undefined): Html {
@@ -123,35 +126,37 @@ function step(sign: string, name: string, rel: 'prev' | 'next', href: string | u
 }
 
 /** Renders the buttons beside the title, whose popovers need no script. */
-function actions({ get, options, filters }: BrowsablePage): Html {
+function actions({ get, options, filters }: BrowsablePage, words: Words): Html {
+  const { t } = words
   const formats = get.formats.map(({ name, href }) => html`<li><a href="${href}">${name}</a></li>\n`)
   return html`<div class="actions">
-${filters && filtersButton(filters)}
+${filters && filtersButton(filters, words)}
 ${opener('options', html`OPTIONS`)}
 <div class="split"><a class="button strong" href="${get.href}">GET</a>
-<button class="button strong" type="button" popovertarget="formats" aria-label="GET in another format">▾</button></div>
+<button class="button strong" type="button" popovertarget="formats" aria-label="${t('GET in another format')}">▾</button></div>
 <ul id="formats" popover>${formats}</ul>
 ${panel(
+  words,
   'options',
   'OPTIONS',
-  html`<p class="note">A page cannot send OPTIONS without script, so its answer is shown here.</p>
+  html`<p class="note">${t('A page cannot send OPTIONS without script, so its answer is shown here.')}</p>
 ${exchange(options)}`,
 )}
-${filters && !hasErrors(filters) ? panel('filters', 'Filters', filterForm(filters)) : undefined}
+${filters && !hasErrors(filters) ? panel(words, 'filters', t('Filters'), filterForm(filters, words)) : undefined}
 </div>`
 }
 
 /** A form with errors is in the page, not in a popover. */
-function openFilters(filters: FilterForm | undefined): Html | undefined {
+function openFilters(filters: FilterForm | undefined, words: Words): Html | undefined {
   if (filters === undefined || !hasErrors(filters)) return undefined
   return html`<section id="filters" class="card" aria-labelledby="filters-title">
-<h2 id="filters-title">Filters</h2>
-${filterForm(filters)}</section>`
+<h2 id="filters-title">${words.t('Filters')}</h2>
+${filterForm(filters, words)}</section>`
 }
 
-function filtersButton(filters: FilterForm): Html {
+function filtersButton(filters: FilterForm, { t }: Words): Html {
   const count = filtersCount(filters)
-  const name = count === 0 ? html`Filters` : html`Filters <span class="count">${count}</span>`
+  const name = count === 0 ? html`${t('Filters')}` : html`${t('Filters')} <span class="count">${count}</span>`
   return hasErrors(filters) ? html`<a class="button" href="#filters">${name}</a>` : opener('filters', name)
 }
 
@@ -159,24 +164,25 @@ function opener(id: string, name: Html): Html {
   return html`<button class="button" type="button" popovertarget="${id}">${name}</button>`
 }
 
-function panel(id: string, title: string, content: Html): Html {
+function panel({ t }: Words, id: string, title: string, content: Html): Html {
   return html`<section id="${id}" class="panel" popover role="dialog" aria-labelledby="${id}-title">
 <div class="panel-title"><h2 id="${id}-title">${title}</h2>
-<button class="button" type="button" popovertarget="${id}" popovertargetaction="hide" autofocus aria-label="Close">×</button></div>
+<button class="button" type="button" popovertarget="${id}" popovertargetaction="hide" autofocus aria-label="${t('Close')}">×</button></div>
 ${content}</section>`
 }
 
 type ValuesField = Extract<FilterField, { values: unknown }>
 
 /** Renders filters as checkboxes, and as one field a value with room for another. */
-function filterForm({ action, hidden, fields }: FilterForm): Html {
+function filterForm({ action, hidden, fields }: FilterForm, words: Words): Html {
+  const { t } = words
   const kept = hidden.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">\n`)
   return html`<form id="filter" method="get" action="${action}">
-${kept}${fields.map(fieldset)}</form>
+${kept}${fields.map(field => fieldset(field, words))}</form>
 <form id="clear" method="get" action="${action}">
 ${kept}</form>
-<p class="buttons"><button class="button" form="clear">Clear all</button>
-<button class="button strong" form="filter">Apply</button></p>`
+<p class="buttons"><button class="button" form="clear">${t('Clear all')}</button>
+<button class="button strong" form="filter">${t('Apply')}</button></p>`
 }
 
 /** Number of present filter values. */
@@ -191,13 +197,13 @@ function filtersCount({ fields }: FilterForm): number {
 
 const hasErrors = ({ fields }: FilterForm): boolean => fields.some(field => field.error !== undefined)
 
-function fieldset(field: FilterField): Html {
+function fieldset(field: FilterField, words: Words): Html {
   const { name, label, error } = field
   const errorId = `${name}-error`
   return html`<fieldset${error === undefined ? undefined : html` class="wrong" aria-describedby="${errorId}"`}>
 <legend>${label} <code>${name}</code></legend>
 ${error === undefined ? undefined : html`<p class="error" id="${errorId}">${error}</p>\n`}<div class="${field.kind}">
-${field.kind === 'choices' ? field.choices.map(choice => checkbox(name, choice)) : inputs(field)}</div></fieldset>
+${field.kind === 'choices' ? field.choices.map(choice => checkbox(name, choice)) : inputs(field, words)}</div></fieldset>
 `
 }
 
@@ -206,11 +212,11 @@ function checkbox(name: string, { value, name: title, isChosen }: Choice): Html 
   return html`<label><input type="checkbox" name="${name}" value="${value}"${checked}> ${title}</label>\n`
 }
 
-function inputs({ kind, name, label, values, error }: ValuesField): Html[] {
+function inputs({ kind, name, label, values, error }: ValuesField, { t }: Words): Html[] {
   const inputMode = kind === 'numbers' ? html` inputmode="numeric"` : undefined
   const invalid = error === undefined ? undefined : html` aria-invalid="true"`
   return [...values.filter(value => value !== ''), ''].map((value, index) => {
-    const more = index > 0 && value === '' ? html` placeholder="or another"` : undefined
+    const more = index > 0 && value === '' ? html` placeholder="${t('or another')}"` : undefined
     const title = `${label} ${index + 1}`
     const attributes = html`${inputMode}${invalid}${more}`
     return html`<input type="text" name="${name}" value="${value}" aria-label="${title}"${attributes}>\n`

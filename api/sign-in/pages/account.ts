@@ -1,5 +1,6 @@
 /** The page of a person's account, and the changes of its forms. */
 
+import type { Words } from '../../../analytics/findings/words.ts'
 import { changePassword } from '../../../auth/accounts/password-changes.ts'
 import { changePreferences, changeProfile, deleteAccount, requestEmailChange } from '../../../auth/accounts/profile.ts'
 import { tagsIn } from '../../../auth/devices/tag.ts'
@@ -48,14 +49,14 @@ function accountSubmits(service: AccountService): Readonly<Record<string, Submit
 function profileSubmits(service: AccountService): Record<string, Submit> {
   const { accounts, sessions } = service
   return {
-    async profile({ visitor: { account } }, fields) {
-      const checked = checkForm(ProfileForm, fields)
+    async profile({ visitor: { account }, words }, fields) {
+      const checked = checkForm(words, ProfileForm, fields)
       if (!checked.ok) return invalid(checked.state)
       const changed = await changeProfile(accounts, account, { name: checked.value.name ?? null })
       return changed.ok ? done('profile') : refusal(changed)
     },
-    async preferences({ visitor: { account } }, fields) {
-      const checked = checkForm(PreferencesUpdate, fields)
+    async preferences({ visitor: { account }, words }, fields) {
+      const checked = checkForm(words, PreferencesUpdate, fields)
       if (!checked.ok) return invalid(checked.state)
       const {
         language = null,
@@ -68,15 +69,15 @@ function profileSubmits(service: AccountService): Record<string, Submit> {
       const changed = await changePreferences(accounts, account, change)
       return changed.ok ? done('preferences') : refusal(changed)
     },
-    async email({ visitor: { account }, client }, fields) {
-      const checked = checkForm(EmailChangeForm, fields)
+    async email({ visitor: { account }, client, words }, fields) {
+      const checked = checkForm(words, EmailChangeForm, fields)
       if (!checked.ok) return invalid(checked.state)
       const { email, current_password: currentPassword } = checked.value
       const requested = await requestEmailChange(accounts, account, { email, currentPassword }, client)
       return requested.ok ? done('email') : refusal(requested)
     },
-    async password({ visitor: { account }, client }, fields) {
-      const checked = checkForm(PasswordChangeRequest, fields)
+    async password({ visitor: { account }, client, words }, fields) {
+      const checked = checkForm(words, PasswordChangeRequest, fields)
       if (!checked.ok) return invalid(checked.state)
       const { current_password: currentPassword, new_password: newPassword } = checked.value
       const change = { currentPassword, newPassword, sessionLifetimeMs: sessions.cookieLifetimeMs }
@@ -89,11 +90,11 @@ function profileSubmits(service: AccountService): Record<string, Submit> {
 
 function keySubmits({ keys }: AccountService): Record<string, Submit> {
   return {
-    async 'create-key'({ visitor: { account } }, fields) {
+    async 'create-key'({ visitor: { account }, words }, fields) {
       const scopes = scopesOf(account.role).filter(scope => fields[`scope-${scope}`] === 'yes')
       const createDevices = fields['create_devices'] === 'yes'
       const given = { scopes, create_devices: createDevices, tags: tagsIn(fields['tags'] ?? '') }
-      const checked = checkForm(CreateApiKeyRequest, fields, given)
+      const checked = checkForm(words, CreateApiKeyRequest, fields, given)
       if (!checked.ok) return invalid(checked.state)
       const { name, expires_in_days, tags = [] } = checked.value
       const wanted = { name, scopes, createDevices, tags, expiresInDays: expires_in_days ?? undefined }
@@ -109,8 +110,8 @@ function keySubmits({ keys }: AccountService): Record<string, Submit> {
 }
 
 function deletion({ accounts, codec, settings }: AccountService): Submit {
-  return async ({ visitor: { account, signedInMs = Number.NEGATIVE_INFINITY } }, fields) => {
-    if (fields['sure'] !== 'yes') return invalid(formFault(fields, 'sure', 'Please tick this.'))
+  return async ({ visitor: { account, signedInMs = Number.NEGATIVE_INFINITY }, words: { t } }, fields) => {
+    if (fields['sure'] !== 'yes') return invalid(formFault(fields, 'sure', t('Please tick this.')))
     const isFresh = accounts.nowMs() - signedInMs <= settings.deleteWithinMs
     const deleted = isFresh ? await deleteAccount(accounts, account) : refused('SESSION_TOO_OLD')
     if (!deleted.ok) return refusal(deleted)
@@ -133,12 +134,16 @@ export function accountPageOf(service: AccountService): Page {
   const submits = accountSubmits(service)
 
   /** The whole page, with the result of one of its forms. */
-  async function view({ visitor: { account } }: Visit, more: Partial<AccountView>, status = 200): Promise<ShownPage> {
+  async function view(
+    { visitor: { account }, words }: Visit,
+    more: Partial<AccountView>,
+    status = 200,
+  ): Promise<ShownPage> {
     const { sendsMail, reads } = settings
-    const known = { account, keys: await keys.list(account), nowMs: accounts.nowMs(), sendsMail, reads }
+    const known = { account, keys: await keys.list(account), nowMs: accounts.nowMs(), sendsMail, reads, words }
     const shown = { ...known, forms: {}, notice: undefined }
     const main = accountView({ ...shown, ...more })
-    return { kind: 'page', status, title: 'Your account', main, copies: more.newKey !== undefined }
+    return { kind: 'page', status, title: words.t('Your account'), main, copies: more.newKey !== undefined }
   }
 
   function answer(
@@ -167,7 +172,7 @@ export function accountPageOf(service: AccountService): Page {
     { refusal }: Extract<Submitted, { kind: 'refused' }>,
   ): Promise<PageAnswer> {
     const { code, retryAfterSeconds } = refusal
-    const text = refusalSentence(refusal)
+    const text = refusalSentence(refusal, visit.words)
     const field = fieldsOfRefusals[code]
     const state = field === undefined ? formAlert(fields, text) : formFault(fields, field, text)
     return { ...(await view(visit, { forms: { [name]: state } }, errors[code].status)), retryAfterSeconds }
@@ -175,7 +180,7 @@ export function accountPageOf(service: AccountService): Page {
 
   return accountPage({
     path: '/account',
-    show: visit => view(visit, { notice: noticeOf(visit.argument('done') ?? '', settings) }),
+    show: visit => view(visit, { notice: noticeOf(visit.argument('done') ?? '', settings, visit.words) }),
     async submit(visit, fields) {
       const { form: name = '' } = fields
       const submit = Object.hasOwn(submits, name) ? submits[name] : undefined
@@ -191,15 +196,20 @@ const fieldsOfRefusals: Partial<Record<AccountErrorCode, string>> = {
 }
 
 /** Shown once after the action. */
-const notices: ReadonlyMap<string, string> = new Map([
-  ['signed-up', 'Your account is created. Open the link in the mail that was sent to you to confirm your address.'],
-  ['profile', 'Your profile is changed.'],
-  ['preferences', 'Your units and time zone are saved.'],
-  ['revoked', 'The key is revoked.'],
-  ['password', 'Your password is changed. All your other sessions have ended.'],
-])
+const noticesIn = ({ t }: Words): ReadonlyMap<string, string> =>
+  new Map([
+    [
+      'signed-up',
+      t('Your account is created. Open the link in the mail that was sent to you to confirm your address.'),
+    ],
+    ['profile', t('Your profile is changed.')],
+    ['preferences', t('Your units and time zone are saved.')],
+    ['revoked', t('The key is revoked.')],
+    ['password', t('Your password is changed. All your other sessions have ended.')],
+  ])
 
-function noticeOf(done: string, settings: AccountService['settings']): string | undefined {
-  const text = 'A mail with a link was sent to the new address. The address changes when you open the link.'
-  return done === 'email' ? mailSentence(text, settings) : notices.get(done)
+function noticeOf(done: string, settings: AccountService['settings'], words: Words): string | undefined {
+  if (done !== 'email') return noticesIn(words).get(done)
+  const text = words.t('A mail with a link was sent to the new address. The address changes when you open the link.')
+  return mailSentence(text, settings, words)
 }

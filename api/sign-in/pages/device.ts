@@ -4,6 +4,7 @@
  */
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { Words } from '../../../analytics/findings/words.ts'
 import { approveGrant, denyGrant, type GrantInfo, lookUpGrant } from '../../../auth/grants/decide.ts'
 import type { AccountRefusal } from '../../../auth/outcome.ts'
 import type { SignedIn } from '../../../auth/sessions/session-codec.ts'
@@ -22,106 +23,113 @@ export function devicePage({ accounts }: AccountService, formSecret: string): Pa
 
   /** Binds the request to this session, which alone can decide about it from then on. */
   async function lookUp(visit: Visit, fields: FormFields): Promise<PageAnswer> {
-    const checked = checkForm(InfoQuery, fields)
-    if (!checked.ok) return askView(422, checked.state)
-    const { visitor: signedIn, client } = visit
+    const { visitor: signedIn, client, words } = visit
+    const checked = checkForm(words, InfoQuery, fields)
+    if (!checked.ok) return askView(words, 422, checked.state)
     const found = await lookUpGrant(accounts, checked.value.user_code, { signedIn, client })
-    if (!found.ok) return refuse(fields, found)
+    if (!found.ok) return refuse(fields, found, words)
     const grant = found.value
-    return grant.status === 'pending' ? decideView(visit, grant) : doneView(grant.clientName, grant.status)
+    return grant.status === 'pending' ? decideView(visit, grant) : doneView(grant.clientName, grant.status, words)
   }
 
   async function decide(visit: Visit, fields: FormFields): Promise<PageAnswer> {
-    const { visitor: signedIn, client } = visit
+    const { visitor: signedIn, client, words } = visit
     const { user_code: code = '', client_name: name = '', decision } = fields
     // The form was shown to another account, or too long ago.
-    if (!tokens.isGood(signedIn, fields['token'])) return askView(200, emptyForm)
+    if (!tokens.isGood(signedIn, fields['token'])) return askView(words, 200, emptyForm)
     const viewer = { signedIn, client }
     if (decision !== 'approve') {
       const denied = await denyGrant(accounts, code, viewer)
-      return denied.ok ? doneView(name, 'denied') : refuse({}, denied)
+      return denied.ok ? doneView(name, 'denied', words) : refuse({}, denied, words)
     }
     const approved = await approveGrant(accounts, code, viewer)
-    return approved.ok ? doneView(approved.value.clientName, 'approved') : refuse({}, approved)
+    return approved.ok ? doneView(approved.value.clientName, 'approved', words) : refuse({}, approved, words)
   }
 
-  function decideView({ visitor }: Visit, grant: GrantInfo): PageAnswer {
-    const main = grantView(grant, { token: tokens.make(visitor), nowMs: accounts.nowMs() })
-    return { kind: 'page', status: 200, title: 'Approve this device?', main }
+  function decideView({ visitor, words }: Visit, grant: GrantInfo): PageAnswer {
+    const main = grantView(grant, { token: tokens.make(visitor), nowMs: accounts.nowMs(), words })
+    return { kind: 'page', status: 200, title: words.t('Approve this device?'), main }
   }
 
   return accountPage({
     path: '/device',
-    show: async () => askView(200, emptyForm),
+    show: async ({ words }) => askView(words, 200, emptyForm),
     submit: (visit, fields) => (fields['form'] === 'decide' ? decide(visit, fields) : lookUp(visit, fields)),
   })
 }
 
-function refuse(fields: FormFields, refusal: AccountRefusal): PageAnswer {
+function refuse(fields: FormFields, refusal: AccountRefusal, words: Words): PageAnswer {
   const { code, retryAfterSeconds } = refusal
-  const state = formFault(fields, 'user_code', refusalSentence(refusal))
+  const state = formFault(fields, 'user_code', refusalSentence(refusal, words))
   return {
-    ...askView(errors[code].status, state),
+    ...askView(words, errors[code].status, state),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   }
 }
 
-function askView(status: number, state: FormState): PageAnswer {
-  const fields = html`<div class="code">${field('look-up', state, {
+function askView(words: Words, status: number, state: FormState): PageAnswer {
+  const { t, tp } = words
+  const fields = html`<div class="code">${field(words, 'look-up', state, {
     name: 'user_code',
-    label: 'Code',
+    label: t('Code'),
     autocomplete: 'off',
     isFirst: true,
     lengthMax: 40,
-    hint: 'The eight letters that the device shows.',
+    hint: t('The eight letters that the device shows.'),
   })}</div>`
-  const main = html`<p class="lead">A device or a program that shows a code asks for an API key of your account. Enter the code to see what
-asks, then approve or deny it.</p>
-<p class="warning"><strong>Did you get a code from another person?</strong> Do not enter it. It would give them access to your account.</p>
-${form({ name: 'look-up', action: 'device', state, fields, submit: 'Continue' })}
-<p class="more">A sensor that sends readings has a name and a password instead. Administrators add it in
-<a href="admin">Admin, Devices</a>.</p>
+  const admin = html`<a href="admin">${t('Admin, Devices')}</a>`
+  const main = html`<p class="lead">${t('A device or a program that shows a code asks for an API key of your account. Enter the code to see what asks, then approve or deny it.')}</p>
+<p class="warning"><strong>${t('Did you get a code from another person?')}</strong> ${t('Do not enter it. It would give them access to your account.')}</p>
+${form({ name: 'look-up', action: 'device', state, fields, submit: t('Continue') })}
+<p class="more">${tp('A sensor that sends readings has a name and a password instead. Administrators add it in {link}.', { link: admin })}</p>
 `
-  return { kind: 'page', status, title: 'Connect a device', main }
+  return { kind: 'page', status, title: t('Connect a device'), main }
 }
 
-function doneView(name: string, status: 'approved' | 'denied'): PageAnswer {
-  const what = status === 'approved' ? 'has an API key with the permission to read' : 'has no API key'
-  const main = html`<p class="lead">“${name}” ${what}.</p>
-<p class="more">${status === 'approved' ? html`You can revoke the key in <a href="account">your account</a>.` : html`<a href="device">Enter another code</a>`}</p>
+function doneView(name: string, status: 'approved' | 'denied', { t, tp }: Words): PageAnswer {
+  const isApproved = status === 'approved'
+  const said = isApproved
+    ? t('“{name}” has an API key with the permission to read.', { name })
+    : t('“{name}” has no API key.', { name })
+  const more = isApproved
+    ? tp('You can revoke the key in {link}.', { link: html`<a href="account">${t('your account')}</a>` })
+    : html`<a href="device">${t('Enter another code')}</a>`
+  const main = html`<p class="lead">${said}</p>
+<p class="more">${more}</p>
 `
-  return { kind: 'page', status: 200, title: status === 'approved' ? 'Approved' : 'Denied', main }
+  return { kind: 'page', status: 200, title: isApproved ? t('Approved') : t('Denied'), main }
 }
 
 /** Shows the requesting device and the decision. */
-function grantView(grant: GrantInfo, { token, nowMs }: { token: string; nowMs: number }): Html {
+function grantView(grant: GrantInfo, { token, nowMs, words }: { token: string; nowMs: number; words: Words }): Html {
+  const { t } = words
   const { userCode, clientName, address, createdMs } = grant
-  return html`<section class="card" aria-label="The device">
+  return html`<section class="card" aria-label="${t('The device')}">
 <dl>
-<dt>Name it gives</dt><dd>“${clientName}”</dd>
-<dt>Address</dt><dd>${address}</dd>
-<dt>OperationInput</dt><dd>${ageOf(nowMs - createdMs)} ago</dd>
-<dt>Code</dt><dd><code>${userCode}</code></dd>
-<dt>Receives</dt><dd>an API key with the permission to read, until you revoke it</dd>
+<dt>${t('Name it gives')}</dt><dd>“${clientName}”</dd>
+<dt>${t('Address')}</dt><dd>${address}</dd>
+<dt>${t('Requested')}</dt><dd>${ageOf(nowMs - createdMs, words)}</dd>
+<dt>${t('Code')}</dt><dd><code>${userCode}</code></dd>
+<dt>${t('Receives')}</dt><dd>${t('an API key with the permission to read, until you revoke it')}</dd>
 </dl>
-<p class="warning">A device can give any name. Approve it only if it is yours and shows this code now.
-<strong>Somebody sent you the code? Deny it.</strong></p>
+<p class="warning">${t('A device can give any name. Approve it only if it is yours and shows this code now.')}
+<strong>${t('Did another person send you the code? Deny it.')}</strong></p>
 <form method="post" action="device">
 <input type="hidden" name="form" value="decide">
 <input type="hidden" name="user_code" value="${userCode}">
 <input type="hidden" name="client_name" value="${clientName}">
 <input type="hidden" name="token" value="${token}">
-<p class="buttons"><button class="button danger" name="decision" value="deny">Deny</button>
-<button class="button strong" name="decision" value="approve">Approve</button></p>
+<p class="buttons"><button class="button danger" name="decision" value="deny">${t('Deny')}</button>
+<button class="button strong" name="decision" value="approve">${t('Approve')}</button></p>
 </form>
 </section>
 `
 }
 
-function ageOf(ms: number): string {
+function ageOf(ms: number, { t, tn }: Words): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000))
-  if (minutes === 0) return 'less than a minute'
-  return minutes === 1 ? 'a minute' : `${minutes} minutes`
+  if (minutes === 0) return t('less than a minute ago')
+  return tn(minutes, 'a minute ago', '{count} minutes ago')
 }
 
 interface FormTokens {

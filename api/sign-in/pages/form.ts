@@ -2,6 +2,7 @@
 
 import { MIMEType } from 'node:util'
 import type { z } from 'zod'
+import type { Words } from '../../../analytics/findings/words.ts'
 import type { AccountErrorCode, AccountRefusal } from '../../../auth/outcome.ts'
 import { errors } from '../../accounts/kit/errors.ts'
 import { check, type ValidationError } from '../../accounts/kit/validation.ts'
@@ -60,12 +61,19 @@ export const emptyForm: FormState = { values: {}, faults: {} }
 type FormCheck<Value> = { ok: true; value: Value } | { ok: false; state: FormState }
 
 /** An empty field counts as missing. `more` has values that several fields form together. */
-export function checkForm<Value>(schema: z.ZodType<Value>, fields: FormFields, more: object = {}): FormCheck<Value> {
+export function checkForm<Value>(
+  words: Words,
+  schema: z.ZodType<Value>,
+  fields: FormFields,
+  more: object = {},
+): FormCheck<Value> {
   const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
   const checked = check(schema, 'body', { ...filled, ...more })
   if (checked.ok) return checked
   // Only the first error of a field is shown.
-  const faults = Object.fromEntries(checked.errors.toReversed().map(error => [String(error.loc[1]), sentenceOf(error)]))
+  const faults = Object.fromEntries(
+    checked.errors.toReversed().map(error => [String(error.loc[1]), sentenceOf(error, words)]),
+  )
   return { ok: false, state: { values: withoutPasswords(fields), faults } }
 }
 
@@ -83,18 +91,18 @@ function withoutPasswords(fields: FormFields): FormFields {
 
 const valueError = 'Value error, '
 
-function sentenceOf({ type, msg, ctx }: ValidationError): string {
+function sentenceOf({ type, msg, ctx }: ValidationError, { t }: Words): string {
   switch (type) {
     case 'missing':
-      return 'Please fill in this field.'
+      return t('Please fill in this field.')
     case 'string_too_short':
-      return `Please use at least ${ctx?.['min_length']} characters.`
+      return t('Please use at least {count} characters.', { count: String(ctx?.['min_length']) })
     case 'string_too_long':
-      return `Please use at most ${ctx?.['max_length']} characters.`
+      return t('Please use at most {count} characters.', { count: String(ctx?.['max_length']) })
     case 'int_parsing':
     case 'greater_than_equal':
     case 'less_than_equal':
-      return 'Please enter a whole number that is possible here.'
+      return t('Please enter a whole number that is possible here.')
     case 'value_error':
       return sentence(ctx?.['reason'] ?? msg)
     default:
@@ -109,25 +117,29 @@ function sentence(text: unknown): string {
 }
 
 /** Texts that pages show in place of shorter ones of the operations. */
-const sentences: Partial<Record<AccountErrorCode, string>> = {
-  ACCOUNT_INACTIVE: 'This account is deactivated.',
-  CREDENTIALS_WRONG: 'The e-mail address or the password is wrong.',
-  EMAIL_UNVERIFIED: 'Please confirm your e-mail address first: keys that send readings need it.',
-  EMAIL_TAKEN: 'This e-mail address belongs to an account already.',
-  PASSWORD_WRONG: 'The current password is wrong.',
-  SESSION_TOO_OLD: 'Please sign out and in again first.',
-  REGISTRATION_CLOSED: 'Sign-up is off: an administrator makes the accounts.',
-  REGISTRATION_INVITED: 'Only who is invited can sign up here: ask an administrator for an invitation.',
-  TOKEN_INVALID: 'This link is not valid any more. It was used already, or it is too old.',
-  TOO_MANY_REQUESTS: 'Too many attempts.',
+const sentencesIn = ({ t }: Words): Partial<Record<AccountErrorCode, string>> => ({
+  ACCOUNT_INACTIVE: t('This account is deactivated.'),
+  CREDENTIALS_WRONG: t('The e-mail address or the password is wrong.'),
+  EMAIL_UNVERIFIED: t('Please confirm your e-mail address first: keys that send readings need it.'),
+  EMAIL_TAKEN: t('This e-mail address belongs to an account already.'),
+  PASSWORD_WRONG: t('The current password is wrong.'),
+  SESSION_TOO_OLD: t('Please sign out and in again first.'),
+  REGISTRATION_CLOSED: t('Sign-up is off: an administrator makes the accounts.'),
+  REGISTRATION_INVITED: t('Only who is invited can sign up here: ask an administrator for an invitation.'),
+  TOKEN_INVALID: t('This link is not valid any more. It was used already, or it is too old.'),
+  TOO_MANY_REQUESTS: t('Too many attempts.'),
+})
+
+export function refusalSentence({ code, retryAfterSeconds }: AccountRefusal, words: Words): string {
+  const { t } = words
+  const said = sentencesIn(words)[code] ?? sentence(errors[code].text)
+  return retryAfterSeconds === undefined
+    ? said
+    : `${said} ${t('Please try again in {duration}.', { duration: waitOf(retryAfterSeconds, words) })}`
 }
 
-export function refusalSentence({ code, retryAfterSeconds }: AccountRefusal): string {
-  const said = sentences[code] ?? sentence(errors[code].text)
-  return retryAfterSeconds === undefined ? said : `${said} Please try again in ${waitOf(retryAfterSeconds)}.`
-}
-
-function waitOf(seconds: number): string {
-  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
+function waitOf(seconds: number, { tn }: Words): string {
+  return seconds < 120
+    ? tn(seconds, '{count} second', '{count} seconds')
+    : tn(Math.ceil(seconds / 60), '{count} minute', '{count} minutes')
 }

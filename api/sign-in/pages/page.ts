@@ -1,5 +1,6 @@
 /** Declares a page, and visits of it. */
 
+import type { Words } from '../../../analytics/findings/words.ts'
 import type { Account } from '../../../auth/accounts/account.ts'
 import type { Client } from '../../../auth/accounts/account-parts.ts'
 import { writeSessionCookie } from '../../../auth/sessions/cookie-chunks.ts'
@@ -22,6 +23,8 @@ export interface PageRequest<Visitor = SignedIn | undefined> {
   argument(name: string): string | undefined
   visitor: Visitor
   client: Client
+  /** Of the account's language, else of the browser's. */
+  words: Words
 }
 
 /** Values of a submitted form by field. */

@@ -5,7 +5,7 @@ import t from 'tap'
 import { copyScript } from '../../../api/sign-in/pages/html/layout.ts'
 import { goodPassword, publicUrl, startAccounts } from '../../support/accounts.ts'
 import { type HtmlElement, readHtml } from '../../support/html-document.ts'
-import { openPages, sameOrigin, type Visited } from '../../support/pages.ts'
+import { openPages, sameOrigin, type Visited, type VisitOptions } from '../../support/pages.ts'
 import { runs } from '../../support/runs.ts'
 
 const under = await startAccounts(t, { settings: { mailRequestsPerHour: 1000 } })
@@ -73,6 +73,29 @@ t.test('every page has its heading, a label for each field, and no loaded or run
       t.match(attributes['action'], /^[a-z-]+$/, 'beside this page')
     }
   }
+})
+
+t.test('a page is in the language of the account, else of the browser', async t => {
+  const german = { headers: { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' } }
+  const languageOf = async (path: string, options: VisitOptions) => {
+    const visited = await visit(path, options)
+    t.equal(visited.headers['vary'], 'accept-language')
+    return [/<html lang="(\w+)">/.exec(visited.text)?.[1], heading(visited)]
+  }
+  t.strictSame(await languageOf('/sign-in', german), ['de', 'Anmelden'])
+  t.strictSame(await languageOf('/sign-in', { headers: { 'accept-language': 'fr, en;q=0.5' } }), ['en', 'Sign in'])
+  t.strictSame(await languageOf('/sign-in', {}), ['en', 'Sign in'])
+  await gives('/sign-in', { email: '' }, { errors: ['Please fill in this field.', 'Please fill in this field.'] })
+  t.match(await submit('/sign-in', { email: '' }, german), { errors: [/^Bitte füllen Sie/, /^Bitte füllen Sie/] })
+  const { cookie } = await cookieOf(id)
+  for (const [language, title] of [
+    ['de', 'Ihr Konto'],
+    ['en', 'Your account'],
+  ] as const) {
+    await leads('/account', { form: 'preferences', language }, 'account?done=preferences', cookie)
+    t.strictSame(await languageOf('/account', { cookie, ...german }), [language, title])
+  }
+  await leads('/account', { form: 'preferences' }, 'account?done=preferences', cookie)
 })
 
 t.test('an anonymous visitor returns to the page after signing in', async t => {

@@ -1,5 +1,6 @@
 /** Declares the model of the account page. */
 
+import type { Words } from '../../../../analytics/findings/words.ts'
 import type { Account } from '../../../../auth/accounts/account.ts'
 import type { KeyDetails } from '../../../../auth/keys/key-lists.ts'
 import type { NewKey } from '../../../../auth/keys/key-rows.ts'
@@ -17,4 +18,5 @@ export interface AccountView {
   /** True if a mail server is configured. */
   sendsMail: boolean
   reads: AccountService['settings']['reads']
+  words: Words
 }

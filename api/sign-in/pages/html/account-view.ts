@@ -1,5 +1,6 @@
 /** Renders the page of an account. */
 
+import type { Words } from '../../../../analytics/findings/words.ts'
 import type { Account } from '../../../../auth/accounts/account.ts'
 import {
   languageNames,
@@ -11,31 +12,34 @@ import {
 import { readScopeOfAccount } from '../../../../auth/policy.ts'
 import { signOf } from '../../../../store/metrics/units.ts'
 import { type Html, html } from '../../../http/html.ts'
+import { roleName } from '../../../http/page-document.ts'
 import { emptyForm, type FormState } from '../form.ts'
 import type { AccountView } from './account-model.ts'
 import { field, form, formState, mailSentence, notice, passwordHint, section, formState as stateOf } from './fields.ts'
 import { keysSection, newKeyNotice } from './keys-section.ts'
 
 export function accountView(view: AccountView): Html {
-  const { account, notice: said } = view
-  return html`<p class="lead">${account.email}${account.role === 'user' ? '' : `, ${account.role}`}</p>
+  const { account, notice: said, words } = view
+  const { t } = words
+  return html`<p class="lead">${account.email}${account.role === 'user' ? '' : `, ${roleName(account.role, words)}`}</p>
 <p class="hint">${readsText(view)}</p>
-${notice(said)}${view.newKey && newKeyNotice(view.newKey)}${account.emailVerifiedMs === null ? unverified(view) : undefined}
+${notice(said)}${view.newKey && newKeyNotice(view.newKey, words)}${account.emailVerifiedMs === null ? unverified(view) : undefined}
 ${keysSection(view)}${preferencesSection(view)}${account.tenantSlug === null ? ordinarySections(view) : profile(view)}
 <section class="card" aria-labelledby="leave">
-<h2 id="leave">Sign out</h2>
-<form method="post" action="sign-out"><button class="button">Sign out of this browser</button></form>
+<h2 id="leave">${t('Sign out')}</h2>
+<form method="post" action="sign-out"><button class="button">${t('Sign out of this browser')}</button></form>
 </section>
 ${account.role === 'operator' ? undefined : deletion(view)}`
 }
 
-function readsText({ account, reads }: AccountView): string {
+function readsText({ account, reads, words: { t } }: AccountView): string {
   if (reads === 'open')
-    return 'Everybody who reaches this address can read all devices, without an account (READS=open).'
+    return t('Everybody who reaches this address can read all devices, without an account (READS=open).')
   const scope = readScopeOfAccount(account)
-  if (scope === 'EMAIL_UNVERIFIED') return 'You can read devices once your address is confirmed (READS=private).'
-  const devices = scope.owner === undefined ? 'all devices' : 'the devices that you own'
-  return `You can read ${devices} (READS=private).`
+  if (scope === 'EMAIL_UNVERIFIED') return t('You can read devices once your address is confirmed (READS=private).')
+  return scope.owner === undefined
+    ? t('You can read all devices (READS=private).')
+    : t('You can read the devices that you own (READS=private).')
 }
 
 function ordinarySections(view: AccountView): Html {
@@ -43,34 +47,47 @@ function ordinarySections(view: AccountView): Html {
 }
 
 function unverified(view: AccountView): Html {
+  const { t } = view.words
   return html`<form class="notice" method="post" action="verify"><input type="hidden" name="form" value="ask">
 <input type="hidden" name="email" value="${view.account.email}">
-<p>${mailSentence('Your address is not confirmed yet: a mail with a link was sent there.', view)}</p>
-<p class="buttons"><button class="button">Send it again</button></p></form>
+<p>${mailSentence(t('Your address is not confirmed yet: a mail with a link was sent there.'), view, view.words)}</p>
+<p class="buttons"><button class="button">${t('Send it again')}</button></p></form>
 `
 }
 
 function profile(view: AccountView): Html {
+  const { t } = view.words
   const sent = stateOf(view.forms, 'profile')
   const state = sent === emptyForm ? { ...emptyForm, values: { name: view.account.name ?? '' } } : sent
-  const fields = field('profile', state, { name: 'name', label: 'Name', autocomplete: 'name', isOptional: true })
+  const fields = field(view.words, 'profile', state, {
+    name: 'name',
+    label: t('Name'),
+    autocomplete: 'name',
+    isOptional: true,
+  })
   const markup = {
     name: 'profile',
     action: 'account',
     state,
     fields,
-    submit: 'Save',
+    submit: t('Save'),
     tone: 'plain',
     isCard: false,
   } as const
-  return section('profile', 'Profile', form(markup))
+  return section('profile', t('Profile'), form(markup))
 }
 
 function email(view: AccountView): Html {
+  const { t } = view.words
   const state = stateOf(view.forms, 'email')
   const fields = [
-    field('email', state, { name: 'email', label: 'New e-mail address', type: 'email', autocomplete: 'email' }),
-    currentPassword('email', state),
+    field(view.words, 'email', state, {
+      name: 'email',
+      label: t('New e-mail address'),
+      type: 'email',
+      autocomplete: 'email',
+    }),
+    currentPassword('email', state, view.words),
     userName(view.account),
   ]
   const markup = {
@@ -78,24 +95,25 @@ function email(view: AccountView): Html {
     action: 'account',
     state,
     fields,
-    submit: 'Change the address',
+    submit: t('Change the address'),
     tone: 'plain',
     isCard: false,
   } as const
-  return section('email', 'E-mail address', form(markup))
+  return section('email', t('E-mail address'), form(markup))
 }
 
 function password(view: AccountView): Html {
+  const { t } = view.words
   const state = stateOf(view.forms, 'password')
   const fields = [
     userName(view.account),
-    currentPassword('password', state),
-    field('password', state, {
+    currentPassword('password', state, view.words),
+    field(view.words, 'password', state, {
       name: 'new_password',
-      label: 'New password',
+      label: t('New password'),
       type: 'password',
       autocomplete: 'new-password',
-      hint: passwordHint,
+      hint: passwordHint(view.words),
     }),
   ]
   const markup = {
@@ -103,11 +121,11 @@ function password(view: AccountView): Html {
     action: 'account',
     state,
     fields,
-    submit: 'Change the password',
+    submit: t('Change the password'),
     tone: 'plain',
     isCard: false,
   } as const
-  return section('password', 'Password', form(markup))
+  return section('password', t('Password'), form(markup))
 }
 
 /** Gives a password manager the name for the password. */
@@ -116,33 +134,35 @@ function userName({ email }: Account): Html {
 `
 }
 
-function currentPassword(form: string, state: FormState): Html {
-  return field(form, state, {
+function currentPassword(form: string, state: FormState, words: Words): Html {
+  const { t } = words
+  return field(words, form, state, {
     name: 'current_password',
-    label: 'Current password',
+    label: t('Current password'),
     type: 'password',
     autocomplete: 'current-password',
   })
 }
 
 function deletion(view: AccountView): Html {
+  const { t } = view.words
   const state = stateOf(view.forms, 'delete')
   const fault = state.faults['sure']
   const invalid =
     fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="delete-sure-error" autofocus`
-  const fields = html`<p class="hint">With everything that belongs to it, for good.</p>
+  const fields = html`<p class="hint">${t('With everything that belongs to it, for good.')}</p>
 ${fault === undefined ? undefined : html`<p class="error" id="delete-sure-error">${fault}</p>\n`}<label class="check">
-<input type="checkbox" name="sure" value="yes" required${invalid}> I am sure</label>
+<input type="checkbox" name="sure" value="yes" required${invalid}> ${t('I am sure')}</label>
 `
   const markup = {
     name: 'delete',
     action: 'account',
     state,
     fields,
-    submit: 'Delete the account',
+    submit: t('Delete the account'),
     tone: 'danger',
   } as const
-  return section('delete', 'Delete the account', form({ ...markup, isCard: false }))
+  return section('delete', t('Delete the account'), form({ ...markup, isCard: false }))
 }
 
 interface Choice {
@@ -154,36 +174,39 @@ interface Choice {
 }
 
 const unitsOf = (codes: readonly string[]) => codes.map(value => ({ value, text: signOf(value) }))
-const usualUnit = 'As measured'
-const choices: readonly Choice[] = [
-  {
-    name: 'language',
-    label: 'Language',
-    usual: 'As in the browser',
-    options: languages.map(value => ({ value, text: languageNames[value] })),
-  },
-  { name: 'temperature_unit', label: 'Temperature', usual: usualUnit, options: unitsOf(temperatureUnits) },
-  { name: 'pressure_unit', label: 'Air pressure', usual: usualUnit, options: unitsOf(pressureUnits) },
-  { name: 'speed_unit', label: 'Wind and other speeds', usual: usualUnit, options: unitsOf(speedUnits) },
-  {
-    name: 'time_zone',
-    label: 'Times',
-    usual: 'In the zone of the page',
-    options: ['UTC', ...Intl.supportedValuesOf('timeZone')].map(value => ({ value, text: value })),
-  },
-]
 
-function preferencesSection({ account, forms }: AccountView): Html {
+function choicesIn({ t }: Words): readonly Choice[] {
+  const usualUnit = t('As measured')
+  return [
+    {
+      name: 'language',
+      label: t('Language'),
+      usual: t('As in the browser'),
+      options: languages.map(value => ({ value, text: languageNames[value] })),
+    },
+    { name: 'temperature_unit', label: t('Temperature'), usual: usualUnit, options: unitsOf(temperatureUnits) },
+    { name: 'pressure_unit', label: t('Air pressure'), usual: usualUnit, options: unitsOf(pressureUnits) },
+    { name: 'speed_unit', label: t('Wind and other speeds'), usual: usualUnit, options: unitsOf(speedUnits) },
+    {
+      name: 'time_zone',
+      label: t('Times'),
+      usual: t('In the zone of the page'),
+      options: ['UTC', ...Intl.supportedValuesOf('timeZone')].map(value => ({ value, text: value })),
+    },
+  ]
+}
+
+function preferencesSection({ account, forms, words }: AccountView): Html {
+  const { t } = words
   const sent = formState(forms, 'preferences')
   const state = sent === emptyForm ? { ...emptyForm, values: textsOf(account.preferences) } : sent
   const fields = [
-    html`<p class="hint">What the pages show. Files of CSV and the API have the units as measured and times in UTC; days, hours and
-statistics of analyses stay in the zone of the page: the zone of its station, or of the service.</p>
+    html`<p class="hint">${t('What the pages show. Files of CSV and the API have the units as measured and times in UTC; days, hours and statistics of analyses stay in the zone of the page: the zone of its station, or of the service.')}</p>
 `,
-    ...choices.map(choice => select(choice, state)),
+    ...choicesIn(words).map(choice => select(choice, state)),
   ]
-  const markup = { name: 'preferences', action: 'account', state, fields, submit: 'Save', tone: 'plain' } as const
-  return section('preferences', 'Units and time zone', form({ ...markup, isCard: false }))
+  const markup = { name: 'preferences', action: 'account', state, fields, submit: t('Save'), tone: 'plain' } as const
+  return section('preferences', t('Units and time zone'), form({ ...markup, isCard: false }))
 }
 
 function textsOf(preferences: AccountView['account']['preferences']): Record<string, string> {

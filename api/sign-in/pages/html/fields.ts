@@ -1,5 +1,6 @@
 /** Fields, links and sentences that several forms share. */
 
+import type { Words } from '../../../../analytics/findings/words.ts'
 import type { AccountService } from '../../../accounts/account-service.ts'
 import { type Html, html } from '../../../http/html.ts'
 import { emptyForm, type FormState } from '../form.ts'
@@ -22,7 +23,7 @@ interface Field {
 }
 
 /** Names of forms keep ids unique within a page. */
-export function field(form: string, state: FormState, field: Field): Html {
+export function field(words: Words, form: string, state: FormState, field: Field): Html {
   const {
     name,
     type = 'text',
@@ -48,7 +49,7 @@ export function field(form: string, state: FormState, field: Field): Html {
     fault === undefined ? undefined : html` aria-invalid="true"`,
     described.length === 0 ? undefined : html` aria-describedby="${described.join(' ')}"`,
   ].filter(attribute => attribute !== undefined)
-  return html`<div class="field"><label for="${id}">${labelOf(field)}</label>
+  return html`<div class="field"><label for="${id}">${labelOf(field, words)}</label>
 ${hint === undefined ? undefined : html`<p class="hint" id="${id}-hint">${hint}</p>\n`}${
   fault === undefined ? undefined : html`<p class="error" id="${id}-error">${fault}</p>\n`
 }<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${attributes}></div>
@@ -56,8 +57,8 @@ ${hint === undefined ? undefined : html`<p class="hint" id="${id}-hint">${hint}<
 }
 
 /** `Expires after (days, optional)` */
-function labelOf({ label, unit, isOptional = false }: Field): string {
-  const notes = [unit, isOptional ? 'optional' : undefined].filter(note => note !== undefined)
+function labelOf({ label, unit, isOptional = false }: Field, { t }: Words): string {
+  const notes = [unit, isOptional ? t('optional') : undefined].filter(note => note !== undefined)
   return notes.length === 0 ? label : `${label} (${notes.join(', ')})`
 }
 
@@ -115,31 +116,42 @@ ${content}</section>
 `
 }
 
-const whereText =
-  'This service has no mail server (the setting SMTP_URL), so the mail is a file in the folder mail of its data directory.'
-
-export function mailSentence(text: string, { sendsMail }: Pick<AccountService['settings'], 'sendsMail'>): string {
-  return sendsMail ? text : `${text} ${whereText}`
+export function mailSentence(
+  text: string,
+  { sendsMail }: Pick<AccountService['settings'], 'sendsMail'>,
+  { t }: Words,
+): string {
+  if (sendsMail) return text
+  return `${text} ${t('This service has no mail server (the setting SMTP_URL), so the mail is a file in the folder mail of its data directory.')}`
 }
 
-export const passwordHint = 'At least 8 characters; a few words that do not belong together are good.'
+export function passwordHint({ t }: Words): string {
+  return t('At least 8 characters; a few words that do not belong together are good.')
+}
 
-export function newAccountFields(form: string, state: FormState, { isEmailFixed = false } = {}): Html[] {
+export function newAccountFields(words: Words, form: string, state: FormState, { isEmailFixed = false } = {}): Html[] {
+  const { t } = words
   return [
-    field(form, state, { name: 'name', label: 'Name', autocomplete: 'name', isOptional: true, isFirst: true }),
-    field(form, state, {
+    field(words, form, state, {
+      name: 'name',
+      label: t('Name'),
+      autocomplete: 'name',
+      isOptional: true,
+      isFirst: true,
+    }),
+    field(words, form, state, {
       name: 'email',
-      label: 'E-mail address',
+      label: t('E-mail address'),
       type: 'email',
       autocomplete: 'username',
       isFixed: isEmailFixed,
     }),
-    field(form, state, {
+    field(words, form, state, {
       name: 'password',
-      label: 'Password',
+      label: t('Password'),
       type: 'password',
       autocomplete: 'new-password',
-      hint: passwordHint,
+      hint: passwordHint(words),
     }),
   ]
 }

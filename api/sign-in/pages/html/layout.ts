@@ -1,5 +1,6 @@
 /** The layout of the pages: their frame, style and script. */
 
+import type { Words } from '../../../../analytics/findings/words.ts'
 import type { Account } from '../../../../auth/accounts/account.ts'
 import { visitorOf } from '../../../credentials/find-principal.ts'
 import { type Html, html } from '../../../http/html.ts'
@@ -75,9 +76,9 @@ for (const button of document.querySelectorAll('[data-copies]')) {
     getSelection().selectAllChildren(source)
     try {
       await navigator.clipboard.writeText(source.textContent)
-      button.textContent = 'Copied'
+      button.textContent = button.dataset.copied
     } catch {
-      button.textContent = 'Selected: press Ctrl+C'
+      button.textContent = button.dataset.selected
     }
   }
 }
@@ -89,8 +90,9 @@ export const copyScriptElement: Html = html`<script>${{ markup: copyScript }}</s
 `
 
 /** Copies the element with the id. */
-export function copyButton(id: string): Html {
-  return html`<button type="button" class="button" data-copies="${id}" hidden>Copy</button>
+export function copyButton(id: string, { t }: Words): Html {
+  const texts = html` data-copied="${t('Copied')}" data-selected="${t('Selected: press Ctrl+C')}"`
+  return html`<button type="button" class="button" data-copies="${id}"${texts} hidden>${t('Copy')}</button>
 `
 }
 
@@ -102,18 +104,19 @@ export interface Layout {
   /** Null without a signed-in account; undefined if it is not looked up. */
   account: Account | null | undefined
   script?: Html | undefined
+  words: Words
 }
 
-const sections = [
-  { path: '/account', name: 'Your account' },
-  { path: '/device', name: 'Connect a device' },
+const sectionsOf = ({ t }: Words) => [
+  { path: '/account', name: t('Your account') },
+  { path: '/device', name: t('Connect a device') },
 ]
 
 /** All of these pages are in the root of the service. */
-export function renderPage({ path, title, main, account, script }: Layout): string {
-  const isOfAccount = sections.some(section => section.path === path)
+export function renderPage({ path, title, main, account, script, words }: Layout): string {
+  const isOfAccount = sectionsOf(words).some(section => section.path === path)
   const body = html`<main id="main">
-${isOfAccount ? sectionsFrom(path) : undefined}<h1>${title}</h1>
+${isOfAccount ? sectionsFrom(path, words) : undefined}<h1>${title}</h1>
 ${main}</main>`
   const current = isOfAccount ? 'account' : undefined
   return renderDocument({
@@ -124,14 +127,15 @@ ${main}</main>`
     root: './',
     current,
     visitor: account && visitorOf(account),
+    words,
   })
 }
 
-function sectionsFrom(current: string | undefined): Html {
-  const links = sections.map(({ path, name }) => {
+function sectionsFrom(current: string | undefined, words: Words): Html {
+  const links = sectionsOf(words).map(({ path, name }) => {
     const isCurrent = path === current ? html` aria-current="page"` : undefined
     return html`<a href="${path.slice(1)}"${isCurrent}>${name}</a>`
   })
-  return html`<nav class="sections" aria-label="Pages of the account">${links}</nav>
+  return html`<nav class="sections" aria-label="${words.t('Pages of the account')}">${links}</nav>
 `
 }

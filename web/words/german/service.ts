@@ -1,0 +1,195 @@
+/** Words of pages that the service renders, if no other page has them. */
+
+export const service = {
+  'Please tick this.': 'Bitte ankreuzen.',
+  'Your account': 'Ihr Konto',
+  'Your account is created. Open the link in the mail that was sent to you to confirm your address.':
+    'Ihr Konto ist erstellt. Öffnen Sie den Link in der E-Mail an Sie, um Ihre Adresse zu bestätigen.',
+  'Your profile is changed.': 'Ihr Profil ist geändert.',
+  'Your units and time zone are saved.': 'Ihre Einheiten und Ihre Zeitzone sind gespeichert.',
+  'The key is revoked.': 'Der Schlüssel ist widerrufen.',
+  'Your password is changed. All your other sessions have ended.':
+    'Ihr Passwort ist geändert. Alle Ihre anderen Sitzungen sind beendet.',
+  'A mail with a link was sent to the new address. The address changes when you open the link.':
+    'Eine E-Mail mit einem Link wurde an die neue Adresse gesendet. Die Adresse ändert sich, wenn Sie den Link öffnen.',
+  'Approve this device?': 'Dieses Gerät genehmigen?',
+  Code: 'Code',
+  'The eight letters that the device shows.': 'Die acht Buchstaben, die das Gerät anzeigt.',
+  'Admin, Devices': 'Verwaltung, Geräte',
+  'A device or a program that shows a code asks for an API key of your account. Enter the code to see what asks, then approve or deny it.':
+    'Ein Gerät oder Programm, das einen Code anzeigt, bittet um einen API-Schlüssel Ihres Kontos. Geben Sie den Code ein, um die Anfrage zu sehen, und genehmigen oder verweigern Sie sie dann.',
+  'Did you get a code from another person?': 'Haben Sie den Code von einer anderen Person?',
+  'Do not enter it. It would give them access to your account.':
+    'Geben Sie ihn nicht ein. Sie erhielte damit Zugriff auf Ihr Konto.',
+  Continue: 'Weiter',
+  'A sensor that sends readings has a name and a password instead. Administrators add it in {link}.':
+    'Ein Sensor, der Messwerte sendet, hat stattdessen Name und Passwort. Administratoren fügen ihn hinzu unter {link}.',
+  'Connect a device': 'Gerät verbinden',
+  '“{name}” has an API key with the permission to read.':
+    '„{name}“ hat einen API-Schlüssel mit der Berechtigung zum Lesen.',
+  '“{name}” has no API key.': '„{name}“ hat keinen API-Schlüssel.',
+  'You can revoke the key in {link}.': 'Sie können den Schlüssel widerrufen: {link}.',
+  'your account': 'Ihr Konto',
+  'Enter another code': 'Anderen Code eingeben',
+  Approved: 'Genehmigt',
+  Denied: 'Verweigert',
+  'The device': 'Das Gerät',
+  'Name it gives': 'Genannter Name',
+  Requested: 'Angefragt',
+  Receives: 'Erhält',
+  'an API key with the permission to read, until you revoke it':
+    'einen API-Schlüssel mit der Berechtigung zum Lesen, bis Sie ihn widerrufen',
+  'A device can give any name. Approve it only if it is yours and shows this code now.':
+    'Ein Gerät kann jeden Namen nennen. Genehmigen Sie es nur, wenn es Ihnen gehört und jetzt diesen Code anzeigt.',
+  'Did another person send you the code? Deny it.': 'Hat eine andere Person Ihnen den Code gesendet? Verweigern Sie.',
+  Deny: 'Verweigern',
+  Approve: 'Genehmigen',
+  'less than a minute ago': 'vor weniger als einer Minute',
+  'a minute ago': { one: 'vor einer Minute', other: 'vor {count} Minuten' },
+  'Please fill in this field.': 'Bitte füllen Sie dieses Feld aus.',
+  'Please use at least {count} characters.': 'Bitte verwenden Sie mindestens {count} Zeichen.',
+  'Please use at most {count} characters.': 'Bitte verwenden Sie höchstens {count} Zeichen.',
+  'Please enter a whole number that is possible here.': 'Bitte geben Sie eine hier mögliche ganze Zahl ein.',
+  'This account is deactivated.': 'Dieses Konto ist deaktiviert.',
+  'The e-mail address or the password is wrong.': 'Die E-Mail-Adresse oder das Passwort ist falsch.',
+  'Please confirm your e-mail address first: keys that send readings need it.':
+    'Bitte bestätigen Sie zuerst Ihre E-Mail-Adresse: Schlüssel, die Messwerte senden, brauchen sie.',
+  'This e-mail address belongs to an account already.': 'Diese E-Mail-Adresse gehört bereits zu einem Konto.',
+  'The current password is wrong.': 'Das aktuelle Passwort ist falsch.',
+  'Please sign out and in again first.': 'Bitte melden Sie sich zuerst ab und wieder an.',
+  'Sign-up is off: an administrator makes the accounts.':
+    'Die Registrierung ist ausgeschaltet: Ein Administrator erstellt die Konten.',
+  'Only who is invited can sign up here: ask an administrator for an invitation.':
+    'Registrieren kann sich hier nur, wer eingeladen ist: Bitten Sie einen Administrator um eine Einladung.',
+  'This link is not valid any more. It was used already, or it is too old.':
+    'Dieser Link ist nicht mehr gültig. Er wurde bereits verwendet oder ist zu alt.',
+  'Too many attempts.': 'Zu viele Versuche.',
+  'Please try again in {duration}.': 'Bitte versuchen Sie es in {duration} erneut.',
+  'Sign out of this browser': 'In diesem Browser abmelden',
+  'Everybody who reaches this address can read all devices, without an account (READS=open).':
+    'Jeder, der diese Adresse erreicht, kann alle Geräte lesen, ohne Konto (READS=open).',
+  'You can read devices once your address is confirmed (READS=private).':
+    'Sie können Geräte lesen, sobald Ihre Adresse bestätigt ist (READS=private).',
+  'You can read all devices (READS=private).': 'Sie können alle Geräte lesen (READS=private).',
+  'You can read the devices that you own (READS=private).': 'Sie können Ihre eigenen Geräte lesen (READS=private).',
+  'Your address is not confirmed yet: a mail with a link was sent there.':
+    'Ihre Adresse ist noch nicht bestätigt: Eine E-Mail mit einem Link wurde dorthin gesendet.',
+  'Send it again': 'Erneut senden',
+  'New e-mail address': 'Neue E-Mail-Adresse',
+  'Change the address': 'Adresse ändern',
+  'Change the password': 'Passwort ändern',
+  'Current password': 'Aktuelles Passwort',
+  'With everything that belongs to it, for good.': 'Mit allem, was dazu gehört, endgültig.',
+  'I am sure': 'Ich bin sicher',
+  'Delete the account': 'Konto löschen',
+  'What the pages show. Files of CSV and the API have the units as measured and times in UTC; days, hours and statistics of analyses stay in the zone of the page: the zone of its station, or of the service.':
+    'Die Anzeige der Seiten. CSV-Dateien und die API haben die gemessenen Einheiten und Zeiten in UTC; Tage, Stunden und Statistiken der Auswertungen bleiben in der Zeitzone der Seite: der ihrer Station oder des Dienstes.',
+  optional: 'optional',
+  'This service has no mail server (the setting SMTP_URL), so the mail is a file in the folder mail of its data directory.':
+    'Dieser Dienst hat keinen Mailserver (Einstellung SMTP_URL), daher ist die E-Mail eine Datei im Ordner mail seines Datenverzeichnisses.',
+  'At least 8 characters; a few words that do not belong together are good.':
+    'Mindestens 8 Zeichen; gut sind einige Wörter, die nicht zusammengehören.',
+  'Your new key: {name}': 'Ihr neuer Schlüssel: {name}',
+  'Programs send a key as {bearer} or {header}.': 'Programme senden einen Schlüssel als {bearer} oder {header}.',
+  '{count} more have expired or are revoked.': {
+    one: '{count} weiterer ist abgelaufen oder widerrufen.',
+    other: '{count} weitere sind abgelaufen oder widerrufen.',
+  },
+  'New key': 'Neuer Schlüssel',
+  'permission|read': 'lesen',
+  'send readings': 'Messwerte senden',
+  'manage stations': 'Stationen verwalten',
+  'manage alerts': 'Alarme verwalten',
+  'administer the service': 'den Dienst verwalten',
+  'For example the program that uses it.': 'Zum Beispiel das Programm, das ihn verwendet.',
+  'Expires after': 'Läuft ab nach',
+  'If empty, the key is valid until it is revoked.': 'Leer: Der Schlüssel gilt, bis er widerrufen wird.',
+  'Limited to devices with these tags': 'Beschränkt auf Geräte mit diesen Tags',
+  'For example site:berlin. Separate several by commas. Such a key may only read and send readings.':
+    'Zum Beispiel site:berlin. Mehrere durch Kommas trennen. Ein solcher Schlüssel darf nur lesen und Messwerte senden.',
+  Permissions: 'Berechtigungen',
+  'add the devices that it sends readings of': 'die Geräte hinzufügen, deren Messwerte er sendet',
+  'Generate New Token': 'Neuen Schlüssel erzeugen',
+  'created {moment}': 'erstellt {moment}',
+  'never used': 'nie verwendet',
+  ', revoked {moment}': ', widerrufen {moment}',
+  ', expires {moment}': ', läuft ab {moment}',
+  ', expired {moment}': ', abgelaufen {moment}',
+  'may {list}': 'darf: {list}',
+  'may {list} of devices with {tags}': 'darf: {list}, bei Geräten mit {tags}',
+  'Yes, revoke': 'Ja, widerrufen',
+  'Pages of the account': 'Seiten des Kontos',
+  'This ends all your sessions; then you sign in with the new password.':
+    'Dies beendet alle Ihre Sitzungen; danach melden Sie sich mit dem neuen Passwort an.',
+  'Set the password': 'Passwort setzen',
+  'Set a new password': 'Neues Passwort setzen',
+  'You get a mail with a link that sets a new password.':
+    'Sie erhalten eine E-Mail mit einem Link, über den Sie ein neues Passwort setzen.',
+  'Send the mail': 'E-Mail senden',
+  'Back to signing in': 'Zurück zur Anmeldung',
+  'Forgot your password?': 'Passwort vergessen?',
+  'If the address belongs to an account, a mail with a link is on its way. It is good for one hour.':
+    'Wenn die Adresse zu einem Konto gehört, ist eine E-Mail mit einem Link unterwegs. Er gilt eine Stunde.',
+  'Look at your mail': 'Sehen Sie in Ihre E-Mails',
+  'The service is busy. Please try again in a moment.':
+    'Der Dienst ist ausgelastet. Bitte versuchen Sie es gleich erneut.',
+  'The request does not come from the form of this page.': 'Die Anfrage kommt nicht vom Formular dieser Seite.',
+  'To your account': 'Zu Ihrem Konto',
+  'That did not work': 'Das hat nicht funktioniert',
+  'Something went wrong': 'Etwas ist schiefgegangen',
+  'The form came from a page of another address ({origin}) than this service ({url}). Start it with the setting PUBLIC_URL, the address by which browsers reach it.':
+    'Das Formular kam von einer Seite mit anderer Adresse ({origin}) als dieser Dienst ({url}). Starten Sie ihn mit der Einstellung PUBLIC_URL, der Adresse, unter der Browser ihn erreichen.',
+  'Create the operator account. It has full control; there can be only one.':
+    'Erstellen Sie das Konto des Betreibers. Es hat volle Kontrolle; es kann nur eines geben.',
+  'Create the account': 'Konto erstellen',
+  'Set up Barograph': 'Barograph einrichten',
+  'The operator account exists already, or this is not the link in the log of the service.':
+    'Das Konto des Betreibers existiert bereits, oder dies ist nicht der Link aus dem Log des Dienstes.',
+  'This link is not valid': 'Dieser Link ist ungültig',
+  'Your new password is set. Please sign in with it.':
+    'Ihr neues Passwort ist gesetzt. Bitte melden Sie sich damit an.',
+  'You are signed out.': 'Sie sind abgemeldet.',
+  'Your account is deleted.': 'Ihr Konto ist gelöscht.',
+  'The service could not sign you in. Please try again later.':
+    'Der Dienst konnte Sie nicht anmelden. Bitte versuchen Sie es später erneut.',
+  'This account may not sign in here.': 'Dieses Konto darf sich hier nicht anmelden.',
+  'This link is not valid any more.': 'Dieser Link ist nicht mehr gültig.',
+  'Please send the form again.': 'Bitte senden Sie das Formular erneut.',
+  'Please sign in first.': 'Bitte melden Sie sich zuerst an.',
+  'Signing in was not possible.': 'Die Anmeldung war nicht möglich.',
+  'No account yet?': 'Noch kein Konto?',
+  'Sign up': 'Registrieren',
+  'Have an account already?': 'Haben Sie schon ein Konto?',
+  'Ask for another invitation.': 'Bitten Sie um eine neue Einladung.',
+  'Is the address that this mail came to yours, and the account as well?':
+    'Gehören die Adresse, an die diese E-Mail ging, und das Konto Ihnen?',
+  'Yes, confirm it': 'Ja, bestätigen',
+  'Confirm your address': 'Adresse bestätigen',
+  'Have the mail with the link sent again.': 'Lassen Sie die E-Mail mit dem Link erneut senden.',
+  'Your address is confirmed': 'Ihre Adresse ist bestätigt',
+  'If the address belongs to an account and is not confirmed yet, a mail with a link is on its way.':
+    'Wenn die Adresse zu einem Konto gehört und noch nicht bestätigt ist, ist eine E-Mail mit einem Link unterwegs.',
+  'Not an address': 'Keine Adresse',
+  'This address cannot be read.': 'Diese Adresse kann nicht gelesen werden.',
+  'There is no page at this address.': 'Unter dieser Adresse gibt es keine Seite.',
+  'Too long': 'Zu lang',
+  'This address is too long.': 'Diese Adresse ist zu lang.',
+  'Request and answer': 'Anfrage und Antwort',
+  'Pages, below the answer': 'Seiten, unter der Antwort',
+  Breadcrumb: 'Pfad',
+  'Previous page': 'Vorherige Seite',
+  'Page {number}': 'Seite {number}',
+  'GET in another format': 'GET in einem anderen Format',
+  'A page cannot send OPTIONS without script, so its answer is shown here.':
+    'Eine Seite kann OPTIONS nicht ohne Skript senden, daher steht die Antwort hier.',
+  Filters: 'Filter',
+  'Clear all': 'Alle löschen',
+  'or another': 'oder ein weiterer',
+  'Please try again in a moment.': 'Bitte versuchen Sie es gleich erneut.',
+  'No more mails of alerts?': 'Keine E-Mails zu Alarmen mehr?',
+  'This channel sends no more mails. Its owner can enable it again.':
+    'Dieser Kanal sendet keine E-Mails mehr. Sein Eigentümer kann ihn wieder aktivieren.',
+  'Notifications of alerts to {address} end.': 'Benachrichtigungen über Alarme an {address} enden.',
+  'No more mails': 'Keine E-Mails mehr',
+  'It is wrong, or the channel no longer exists.': 'Er ist falsch, oder den Kanal gibt es nicht mehr.',
+}
