@@ -150,8 +150,8 @@ function createLogger(parts: Omit<Parameters<typeof loggerFamily>[0]['ingest'], 
     contacts: {} as never,
     batch: { ingest: {}, ranges: defaultRanges } as never,
     live: {} as never,
-    stations: {} as never,
-    reads: { readings: {} } as never,
+    stations: { query: {} } as never,
+    reads: { readings: {}, query: {} } as never,
   })
 }
 

@@ -160,7 +160,8 @@ function clockText(aheadSeconds: number): string {
 }
 
 function replicaGroup({ number, is_read, state, reason, behind_seconds, holder, since }: ReplicaStatus): StatusGroup {
-  const name = is_read ? t('{state}, read here', { state }) : state
+  const shown = stateNames[state] ?? state
+  const name = is_read ? t('{state}, read here', { state: shown }) : shown
   const facts: StatusGroup['facts'] = [
     { name: 'QuestDB', text: reason === null ? name : `${name}: ${reason}`, isBad: state !== 'up' },
     { name: t('Behind'), text: spanText(behind_seconds * 1000), isBad: behind_seconds > 60 },
@@ -210,10 +211,11 @@ function deadLetters({ dead_letters, points }: Status): string {
   })
 }
 
-const stateNames: Record<Status['postgres']['state'], string> = {
+const stateNames: Readonly<Record<string, string>> = {
   starting: t('starting'),
   up: tc('database', 'up'),
   away: t('away'),
+  lost: t('lost'),
 }
 
 function databaseText({ kind, state, version, reason }: Status['postgres']): string {

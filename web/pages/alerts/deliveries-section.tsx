@@ -92,7 +92,7 @@ function DeliveryRow({ delivery, actions }: { delivery: Delivery; actions: Actio
     void actions.change<Attempted>('POST', `/${id}/replay`, undefined, sent => attemptText(`“${name}”`, sent))
   return (
     <>
-      <Record name={kind === 'test' ? 'A test' : name} facts={facts} mark={<SeverityBadge severity={severity} />}>
+      <Record name={kind === 'test' ? t('A test') : name} facts={facts} mark={<SeverityBadge severity={severity} />}>
         <RowButton name={label} text={t('Send again')} onClick={replay} />
         <RowButton name={label} text={t('Attempts')} isOpen={isOpen} onClick={() => setOpen(!isOpen)} />
       </Record>

@@ -1,6 +1,7 @@
 /** Words of the pages of administration. */
 
 export const admin = {
+  lost: 'verloren',
   'profile|None': 'Keines',
   Operator: 'Betreiber',
   'Has full control; there is only one. Alone removes stations and makes alert rules about the service.':

@@ -1,6 +1,7 @@
 /** Words of the pages of alerts. */
 
 export const alerts = {
+  'A test': 'Ein Test',
   'time|Until': 'Bis',
   'not of a single device': 'nicht eines einzelnen Geräts',
   'Not of a single device': 'Nicht eines einzelnen Geräts',
