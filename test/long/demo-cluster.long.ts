@@ -55,7 +55,8 @@ t.test('one address serves all data after the kill of any process, and a restart
     process.kill(killed, 'SIGKILL')
     await until(`${name} is started again`, () => lines.includes(`restarting ${name}`) && !isRunning(killed))
     await until('the other one serves', async () => (await statusOf(url)) === 200)
-    await until(`${name} serves`, async () => (await statusOf(admin.url)) === 200)
+    await until(`${name} is another process`, () => pidIn(name) !== killed && isRunning(pidIn(name)))
+    await until('the one at the address for administrators serves', async () => (await statusOf(admin.url)) === 200)
   }
   const killedMs = performance.now()
   for (const name of ['api-1', 'api-2']) process.kill(pidIn(name), 'SIGKILL')

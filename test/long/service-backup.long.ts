@@ -67,7 +67,9 @@ async function isInCheckpoint({ dataDirectory }: Service): Promise<boolean> {
 
 const folder = temporaryFolder(t)
 const dataDirectory = join(folder, 'data')
-let service = await startService(t, { dataDirectory })
+/** The service outlives the test that starts it again. */
+const startAgain = () => startService(t, { dataDirectory })
+let service = await startAgain()
 
 async function postBackup(to: Service, directory: string, signal?: AbortSignal): Promise<AsyncIterator<unknown>> {
   const token = readFileSync(join(to.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
@@ -125,7 +127,7 @@ t.test('a service killed during a backup leaves one that restore rejects, and re
       t.match(await restoreTo(target, join(folder, 'never')), { status: 1, stderr: refusal })
       t.notOk(existsSync(join(folder, 'never')), 'nothing was touched')
     }
-    service = await startService(t, { dataDirectory })
+    service = await startAgain()
     await untilQuestdbIsUp(service)
     t.notOk(await isInCheckpoint(service))
     await until('all are shown', async () => (await stored(service)).isSupersetOf(acknowledged))
