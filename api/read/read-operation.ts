@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { editDistance } from '../../store/edit-distance.ts'
 import { hasTooManyArguments } from '../http/parameters.ts'
 import { addCorsHeaders, answerPreflight } from '../http/response-headers.ts'
 import type { OperationGroup } from '../http/route-family.ts'
@@ -144,18 +145,4 @@ export function unknownParameter(query: object, known: readonly string[]): strin
   const others = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined
   const nearest = others?.find(each => known.includes(each)) ?? known[distances.indexOf(Math.min(...distances))]
   return nearest === undefined ? `unknown parameter ${name}` : `unknown parameter ${name}; did you mean ${nearest}?`
-}
-
-/** Characters to insert, remove or replace (Levenshtein). */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(replaced, (previous[j] as number) + 1, (row[j - 1] as number) + 1))
-    }
-    previous = row
-  }
-  return previous[b.length] as number
 }
