@@ -205,6 +205,7 @@ on({ viewport: { width: 1920, height: 1080 } })(
     await becomes(t, () => page.locator('.value-panel').innerText(), /°C/)
     await becomes(t, () => page.locator('a[href], button, input, summary').count(), 0, 'no controls')
     await becomes(t, () => page.evaluate('document.documentElement.scrollHeight - innerHeight'), 0)
+    await isCalm(t, page)
     await inspect(t, page, 'a dashboard on a wall')
   },
 )

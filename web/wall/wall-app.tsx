@@ -1,7 +1,7 @@
 /** A saved view on the screen of a wall: large, without controls, kept current and awake by itself. */
 
 import './wall.css'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import type { SharedView } from '../../auth/views/link.ts'
 import type { View } from '../../auth/views/view.ts'
 import { addressOf, path, showFixed, urlArguments } from '../client/address.ts'
@@ -28,7 +28,8 @@ const source = wallSource()
 export function WallApp() {
   const state = useResource<WallView>(source.url, { everyMs, read: source.read })
   const view = lastValue(state)
-  useEffect(() => document.body.classList.add('wall'), [])
+  // Before the first paint, since the layout would shift.
+  useLayoutEffect(() => document.body.classList.add('wall'), [])
   useEffect(() => view && showFixed(view.address), [view?.address])
   useEffect(keepAwake, [])
   useEffect(() => renewWhenNeeded(() => wallFailure.value !== undefined), [])
