@@ -10,7 +10,7 @@ export interface Change {
   to: string
 }
 
-const copied = [...productionFolders, 'docs', 'web/theme', 'package.json']
+const copied = [...productionFolders, 'docs', 'web/theme', 'web/words', 'package.json']
 
 export function copySource(from: string, to: string, changes: readonly Change[]): void {
   const texts = changedTexts(from, changes)

@@ -138,8 +138,10 @@ onDesk('a mark that comes apart gives the focus to one that is shown then', asyn
   await page.goto(`${server.url}/?show=map`)
   const mark = page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' })
   await mark.waitFor()
+  await mark.focus()
   server.marks = [markAt(52.45, 13.35, 'shed'), markAt(52.55, 13.45, 'pier')]
-  await mark.press('Enter')
+  // `press` of the mark would look for it again after it is gone.
+  await page.keyboard.press('Enter')
   await becomes(t, () => mark.count(), 0)
   await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'shed, Shed: fresh')
   await page.keyboard.press('Tab')
