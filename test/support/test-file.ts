@@ -7,7 +7,9 @@ import './end-with-parent.ts'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 
-const [, , file = ''] = process.argv
+// The file sees the arguments that it would have without this one.
+process.argv.splice(1, 1)
+const [, file = ''] = process.argv
 Object.defineProperty(t, 'idle', { configurable: true, value: false })
 await import(new URL(file, pathToFileURL('./')).href)
 Reflect.deleteProperty(t, 'idle')
