@@ -1,6 +1,7 @@
 /**
- * Runs one test file: `node test/support/test-file.ts FILE`, a path or an URL. tap ends the root test once no test has been open for three timers,
- * and loses the tests of a part that still waits at its top level. Here, the root test stays open until every part is loaded.
+ * Runs one test file: `node test/support/test-file.ts FILE`, a path or an URL. tap ends the root test once no test has been
+ * open for three timers, and loses the tests of a part that still waits at its top level. Here, the root test stays open until
+ * every part is loaded.
  */
 
 import './end-with-parent.ts'
