@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { addressOf, path, signInAddress, urlArguments } from './client/address.ts'
 import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
-import { visitor } from './client/session.ts'
+import { roleNames, visitor } from './client/session.ts'
 import { pages } from './pages.ts'
 import { PreferencesMenu } from './parts/preferences-menu.tsx'
 import { ViewsMenu } from './parts/views-menu.tsx'
@@ -104,7 +104,8 @@ function VisitorMenu() {
   return (
     <>
       <p class="visitor">
-        <a href={addressOf('/account')}>{who.name}</a> {who.role === undefined ? null : <span>{who.role}</span>}
+        <a href={addressOf('/account')}>{who.name}</a>{' '}
+        {who.role === undefined ? null : <span>{roleNames[who.role] ?? who.role}</span>}
       </p>
       <form method="post" action={addressOf('/sign-out')}>
         <button type="submit" class="button small">

@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import type { AccountDetails } from '../../auth/accounts/account-details.ts'
+import { t } from '../words/words.ts'
 import { addressOf } from './address.ts'
 import { useResource } from './use-resource.ts'
 
@@ -16,6 +17,14 @@ export const isSignedIn = signal(false)
 
 /** Null: no session. Undefined: unknown, also where another service signs people in. */
 export const visitor = signal<Visitor | null | undefined>(undefined)
+
+/** Names of roles, and of a user who may only read. */
+export const roleNames: Readonly<Record<string, string>> = {
+  operator: t('operator'),
+  administrator: t('administrator'),
+  user: t('user'),
+  viewer: t('viewer'),
+}
 
 /** A session of Auth.js; null without one. */
 export type Session = { user?: { name?: string | null; email?: string | null }; role?: string } | null

@@ -1,7 +1,7 @@
 /** Texts about a change of many devices, and their new passwords as CSV. */
 
 import type { IssuedPassword } from '../../auth/devices/device.ts'
-import { countText, t, tn } from '../words/words.ts'
+import { countText, t, tc, tn } from '../words/words.ts'
 
 /** The service takes no more in a change. */
 export const selectionMax = 500
@@ -14,7 +14,7 @@ export function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<s
 
 export type BulkAction = 'tag' | 'untag' | 'suspend' | 'resume' | 'rotate'
 export const actionNames: Readonly<Record<BulkAction, string>> = {
-  tag: t('Tag'),
+  tag: tc('verb', 'Tag'),
   untag: t('Untag'),
   suspend: t('Suspend'),
   resume: t('Resume'),

@@ -87,7 +87,8 @@ const deeds: Readonly<Record<string, string>> = {
 /** `names` has accounts, devices, rules and channels by the words of the entry, such as `account 5`. */
 export function auditSentence(entry: Pick<Entry, 'actor' | 'action' | 'subject'>, names: AuditPage['names']): string {
   const { action } = entry
-  const subject = named(entry.subject, names)
+  // Subjects of these are names of devices, which may begin like a kind.
+  const subject = action.startsWith('device.') ? entry.subject : named(entry.subject, names)
   const actor = actorOf(entry.actor, names)
   const deed = Object.hasOwn(deeds, action) ? deeds[action] : undefined
   // An action without a verb here is shown by its name.
@@ -100,12 +101,44 @@ function actorOf(actor: string, names: AuditPage['names']): string {
   return actor.startsWith('device ') ? t('Device “{name}”', { name: names[actor] as string }) : `${names[actor]}`
 }
 
+/** First words of subjects. A longer one stands before its beginning. */
+const kinds: Readonly<Record<string, string>> = {
+  account: t('account'),
+  'alert channel': t('alert channel'),
+  'alert notification': t('alert notification'),
+  'alert rule': t('alert rule'),
+  annotation: t('annotation'),
+  'content files': t('content files'),
+  decoder: t('decoder'),
+  'device grant': t('device grant'),
+  device: t('device'),
+  invitation: t('invitation'),
+  key: t('key'),
+  'local admin token': t('local admin token'),
+  metric: t('metric'),
+  readings: t('readings'),
+  'service secret': t('service secret'),
+  silence: t('silence'),
+  station: t('station'),
+  tenant: t('tenant'),
+  'unsubscribe link': t('unsubscribe link'),
+  'view link': t('view link'),
+}
+
+function withKind(text: string): string {
+  const found = Object.entries(kinds).find(([kind]) => text === kind || text.startsWith(`${kind} `))
+  return found === undefined ? text : found[1] + text.slice(found[0].length)
+}
+
 /** `key 7 of Ada`, `alert rule “Too warm”` */
 function named(text: string, names: AuditPage['names']): string {
-  return text.replace(/\b(account|alert rule|alert channel) [0-9]+\b/, (words, kind: string) => {
-    if (!Object.hasOwn(names, words)) return words
-    return kind === 'account' ? `${names[words]}` : `${kind} “${names[words]}”`
-  })
+  const at = text.startsWith('key ') ? text.indexOf(' of ') : -1
+  if (at !== -1) {
+    return t('{key} of {owner}', { key: withKind(text.slice(0, at)), owner: named(text.slice(at + 4), names) })
+  }
+  if (!Object.hasOwn(names, text)) return withKind(text)
+  const [kind = ''] = /^(?:account|alert rule|alert channel)\b/.exec(text) ?? []
+  return kind === '' || kind === 'account' ? `${names[text]}` : `${withKind(kind)} “${names[text]}”`
 }
 
 export interface AuditFact {

@@ -7,6 +7,7 @@ import type { AccountDetails, AccountPage, AddedAccount } from '../../../auth/ac
 import type { Invitation, InvitationPage, IssuedInvitation } from '../../../auth/accounts/invitation-details.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
+import { roleNames } from '../../client/session.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { ConfirmDialog, ConfirmedButton } from '../../parts/dialog.tsx'
@@ -204,13 +205,6 @@ const roleChoices = [
   { value: 'viewer', text: t('Viewer') },
   { value: 'administrator', text: t('Administrator') },
 ] as const
-
-const roleNames: Record<string, string> = {
-  operator: t('operator'),
-  administrator: t('administrator'),
-  user: t('user'),
-  viewer: t('viewer'),
-}
 
 function roleFields(role: string) {
   return role === 'administrator' ? { role } : { role: 'user', viewer: role === 'viewer' }

@@ -48,7 +48,7 @@ export function Pairs({ stats, metrics, quantities }: PairsProps) {
             </ul>
           )}
           {strongest.length > 0 && ofDaySentence !== undefined ? <p>{ofDaySentence}</p> : null}
-          <TableTwin name="correlations" tables={() => [pairTable(pairs, quantities)]} />
+          <TableTwin name={t('correlations')} tables={() => [pairTable(pairs, quantities)]} />
         </>
       )}
     </Folded>

@@ -89,7 +89,7 @@ export function Readings(props: ReadingsProps) {
       <BandNotes hasForecast={hasForecast} forecasts={forecasts} />
       {of.kind === 'device' ? <Annotations device={of.name} {...{ annotations, nowMs, zone, times }} /> : null}
       <div class="below">
-        {data === undefined || panels.length === 0 ? null : <TableTwin name="readings" tables={tables} />}
+        {data === undefined || panels.length === 0 ? null : <TableTwin name={t('readings')} tables={tables} />}
         <a class="button quiet" href={addressOf(download)} download>
           {t('Download as CSV')}
         </a>

@@ -72,7 +72,7 @@ export const admin = {
   Rejections: 'Ablehnungen',
   'Dead letters': 'Unzustellbare Datensätze',
   Audit: 'Protokoll',
-  '{name} – Admin': '{name} – Verwaltung',
+  '{name} – Admin': '{name} – Admin',
   entries: 'Einträge',
   '{count} entry.': { one: '{count} Eintrag.', other: '{count} Einträge.' },
   Subject: 'Gegenstand',

@@ -26,7 +26,7 @@ export const fleet = {
   'Last 24 hours': 'Letzte 24 Stunden',
   Select: 'Auswählen',
   'Select {device}': '{device} auswählen',
-  'no reading yet': 'noch kein Messwert',
+  'no reading yet': 'noch kein Wert',
   'Battery estimates and comparisons are not available at the moment.':
     'Batterieschätzungen und Vergleiche sind gerade nicht verfügbar.',
   'No findings.': 'Keine Befunde.',
@@ -58,11 +58,11 @@ export const fleet = {
   'It appears here by itself.': 'Er erscheint hier von selbst.',
   'Where reads are private, this page shows the devices that you own. An administrator gives them to you.':
     'Ist das Lesen privat, zeigt diese Seite die Geräte, die Ihnen gehören. Ein Administrator teilt sie Ihnen zu.',
-  'Worst state first': 'Schlechtester Zustand zuerst',
-  'Newest reading first': 'Neuester Messwert zuerst',
+  'Worst state first': 'Schlechteste zuerst',
+  'Newest reading first': 'Neueste zuerst',
   Humidity: 'Luftfeuchte',
   Pressure: 'Luftdruck',
-  'Battery, lowest first': 'Batterie, niedrigste zuerst',
+  'Battery, lowest first': 'Leerste Batterie zuerst',
   Search: 'Suche',
   'Name or place': 'Name oder Ort',
   Order: 'Sortierung',

@@ -15,7 +15,7 @@ export const service = {
   'Approve this device?': 'Dieses Gerät genehmigen?',
   Code: 'Code',
   'The eight letters that the device shows.': 'Die acht Buchstaben, die das Gerät anzeigt.',
-  'Admin, Devices': 'Verwaltung, Geräte',
+  'Admin, Devices': 'Admin, Geräte',
   'A device or a program that shows a code asks for an API key of your account. Enter the code to see what asks, then approve or deny it.':
     'Ein Gerät oder Programm, das einen Code anzeigt, bittet um einen API-Schlüssel Ihres Kontos. Geben Sie den Code ein, um die Anfrage zu sehen, und genehmigen oder verweigern Sie sie dann.',
   'Did you get a code from another person?': 'Haben Sie den Code von einer anderen Person?',
