@@ -2,6 +2,8 @@
 
 import { decimalText } from '../text/numbers.ts'
 import { dayMs, type Zone } from '../text/zone.ts'
+import { locales } from '../theme/times.ts'
+import { words } from '../words/words.ts'
 import type { ChartContent } from './panel.ts'
 
 const minuteMs = 60_000
@@ -71,7 +73,7 @@ function dayTicks(zone: Zone, fromMs: number, toMs: number, has: (day: number) =
 
 function clockTexts({ name: timeZone }: Zone) {
   const written = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat('en-GB', { timeZone, ...options })
+    const format = new Intl.DateTimeFormat(locales[words.language], { timeZone, ...options })
     return (atMs: number) => format.format(atMs)
   }
   return {

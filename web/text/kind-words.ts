@@ -38,6 +38,8 @@ const sectorDegrees = 360 / points.length
 
 /** The points of the compass, clockwise from north. */
 export const compassPoints: readonly string[] = points
+/** North, east, south and west. */
+export const quarterPoints: readonly string[] = points.filter((_, place) => place % 4 === 0)
 
 /** The same direction from 0° to below 360°, as devices may send −90° or 540°. */
 export function withinTurn(degrees: number): number {

@@ -13,7 +13,7 @@ export interface Times {
 }
 
 /** British English has the day before the month and 24 hours. */
-const locales = { en: 'en-GB', de: 'de' } as const
+export const locales = { en: 'en-GB', de: 'de' } as const
 const clock = { hour: '2-digit', minute: '2-digit' } as const
 const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
 

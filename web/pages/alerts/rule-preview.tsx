@@ -10,7 +10,7 @@ import { useRested } from '../../client/use-resource.ts'
 import { Banner, Skeleton } from '../../parts/loading.tsx'
 import { inOneUnit } from '../../text/numbers.ts'
 import { timesText } from '../../text/phrases.ts'
-import { countText, t, tn } from '../../words/words.ts'
+import { countText, t, tc, tn } from '../../words/words.ts'
 import { PreviewChart } from './preview-chart.tsx'
 import type { KnownFleet } from './use-fleet.ts'
 
@@ -131,7 +131,7 @@ function Weeks({ weeks, forSeconds }: { weeks: PreviewAnswer['weeks']; forSecond
   if (weeks.length === 0) return null
   const heads =
     forSeconds === 0
-      ? [t('Times')]
+      ? [tc('count', 'Times')]
       : [forSeconds / 2, forSeconds, forSeconds * 2].map(s => t('For {duration}', { duration: inOneUnit(s) }))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard

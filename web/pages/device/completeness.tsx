@@ -6,6 +6,7 @@ import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { Folded } from '../../parts/folded.tsx'
 import { percent } from '../../text/phrases.ts'
+import { locales } from '../../theme/times.ts'
 import { t, words } from '../../words/words.ts'
 import { calendarWeeks, reliabilitySentences } from './reliability.ts'
 
@@ -84,7 +85,7 @@ function Day({ day }: { day: Stats['reliability']['days'][number] | undefined })
 }
 
 function monthOf(date: string): string {
-  return new Intl.DateTimeFormat(words.language === 'en' ? 'en-GB' : words.language, {
+  return new Intl.DateTimeFormat(locales[words.language], {
     month: 'short',
     timeZone: 'UTC',
   }).format(Date.parse(date))

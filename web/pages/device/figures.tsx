@@ -12,7 +12,7 @@ import { useResource } from '../../client/use-resource.ts'
 import { Folded } from '../../parts/folded.tsx'
 import { FailureBanner, Skeleton } from '../../parts/loading.tsx'
 import { Definitions } from '../../parts/record.tsx'
-import { compassPoints } from '../../text/kind-words.ts'
+import { compassPoints, quarterPoints } from '../../text/kind-words.ts'
 import { percent } from '../../text/phrases.ts'
 import { nameWithin, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
@@ -117,7 +117,7 @@ function Rose({ quantity, rose }: { quantity: Quantity; rose: RoseFigures }) {
           d={wedge((360 / sector_counts.length) * place, (360 / sector_counts.length) * widthShare, sector / most)}
         />
       ))}
-      {['N', 'E', 'S', 'W'].map((point, quarter) => (
+      {quarterPoints.map((point, quarter) => (
         <text key={point} text-anchor="middle" {...at(90 * quarter, radius + 13)} dy="4">
           {point}
         </text>

@@ -3,7 +3,7 @@
 import { metricColour } from '../../charts/colours.ts'
 import { blocksAt, type Panel } from '../../charts/panel.ts'
 import { directionReadout } from '../../charts/readouts.ts'
-import { isSwitch, stateColour, stateWord, withinTurn } from '../../text/kind-words.ts'
+import { compassPoint, isSwitch, quarterPoints, stateColour, stateWord, withinTurn } from '../../text/kind-words.ts'
 import { shownDifference } from '../../text/quantities.ts'
 import type { Times } from '../../theme/times.ts'
 import { t } from '../../words/words.ts'
@@ -48,7 +48,7 @@ function directionPanel(series: DirectionSeries, { quantity }: PanelContext): Pa
       columns: { timesMs: [...timesMs], lines: [values] },
       lines: [{ colour: metricColour(series.metric), width: 0, points: 'all' }],
       range: [0, 360],
-      ticks: ['N', 'E', 'S', 'W', 'N'].map((text, quarter) => ({ value: 90 * quarter, text })),
+      ticks: [...quarterPoints, compassPoint(0)].map((text, quarter) => ({ value: 90 * quarter, text })),
       decimals: quantity.decimals,
     },
     readouts: [directionReadout({ timesMs, values }, reachMs, quantity.decimals)],

@@ -74,6 +74,7 @@ export const common = {
   'As in the browser': 'Wie im Browser',
   'As measured': 'Wie gemessen',
   Times: 'Zeiten',
+  'count|Times': 'Anzahl',
   'In the zone of the page': 'In der Zeitzone der Seite',
   "This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC. Days, hours and statistics of analyses stay in the page's zone: the station's zone on its page, elsewhere the service's.":
     'Dies ändert die Anzeige der Seiten. CSV-Dateien und die API haben die gemessenen Einheiten und Zeiten in UTC. Tage, Stunden und Statistiken der Auswertungen bleiben in der Zeitzone der Seite: auf Stationsseiten in der der Station, sonst in der des Dienstes.',
