@@ -184,7 +184,7 @@ export function directionAgreement(differences: Float64Array): DirectionAgreemen
 export type SectorCount = 8 | 16 | 36
 
 interface Rose {
-  /** By sector; a direction on the edge of two belongs to the later one. */
+  /** One value for each sector. A direction on the edge of two sectors belongs to the later one. */
   readonly sector_counts: number[]
   /** Sum of all sectors and the calm pairs. */
   readonly count: number

@@ -153,7 +153,7 @@ const devicesMax = 2000
 const drawnMax = 200
 
 /**
- * For each device, the indexes of its peers, which may be empty. `tagsOf` returns the tags of a device in the table.
+ * Returns the indexes of each device's peers, which may be empty. `tagsOf` returns the tags of a device in the table.
  */
 function peersOf(all: readonly DayChanges[], tagsOf: (device: number) => readonly string[]): number[][] {
   const groups = groupsByTag(all, tagsOf)

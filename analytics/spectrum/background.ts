@@ -253,7 +253,7 @@ export interface PeriodogramPicture {
   readonly backgroundDecibels: readonly number[]
 }
 
-/** For each stretch of frequencies the bin with the largest power, with its background; empty without any power. */
+/** Returns the bin with the largest power of each stretch of frequencies, with its background. Empty without any power. */
 export function periodogramPicture(spectrum: Spectrum, background: Background): PeriodogramPicture {
   const { power, size, cells } = spectrum
   const periods: number[] = []

@@ -91,7 +91,7 @@ export function rangeOf({ days, startMs, endMs: askedMs, clockMs }: AskedWindow 
 /** The window of an analysis: some days up to now or to an earlier moment, or the time between two moments. */
 
 export interface AskedWindow {
-  /** With a start, the length of the window, which may be fractional. */
+  /** The value is the length of the window if there is a start, and may be fractional. */
   readonly days: number
   readonly startMs?: number | undefined
   /** The answer ignores later readings; undefined or a future moment means now. */

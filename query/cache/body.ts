@@ -72,7 +72,7 @@ function bufferOf(bytes: Uint8Array): Buffer {
 
 /** A shorter body is sent uncompressed: compression would save less than its headers cost. */
 const gzipBytesMin = 1024
-/** For 16 MB of points, level 4 leaves 2.6 MB in 95 ms and level 6 2.5 MB in 240 ms. */
+/** Level 4 compresses 16 MB of points to 2.6 MB in 95 ms, and level 6 to 2.5 MB in 240 ms. */
 export const gzipLevel = 4
 
 export interface EncodedBody {

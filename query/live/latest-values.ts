@@ -41,7 +41,7 @@ const unknownUs = Number.NEGATIVE_INFINITY
 
 /** Arrays of numbers for the built-in metrics take a third of the memory of an object for each value. */
 export class LatestValues {
-  /** By column. The time is -Infinity where no value is known. */
+  /** Each column has a place. The time is -Infinity where no value is known. */
   readonly #values: number[] = Array(metrics.length).fill(Number.NaN)
   readonly #timesUs: number[] = Array(metrics.length).fill(unknownUs)
   #series: readonly LatestValue[] = noSeries

@@ -207,7 +207,7 @@ export function byMetric<Value>(window: StatsWindow, ofColumn: (column: StatsCol
   return Object.fromEntries(columns.map(column => [column.name, ofColumn(column)])) as Record<Metric, Value>
 }
 
-/** By name; undefined for constant series and series without values. */
+/** Each name has a value, which is undefined for constant series and series without values. */
 export type Transforms = ReadonlyMap<string, SeriesTransform | undefined>
 
 /** Transforms of the series without their daily mean course, in which lags are searched. */

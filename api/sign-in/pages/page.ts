@@ -23,7 +23,7 @@ export interface PageRequest<Visitor = SignedIn | undefined> {
   argument(name: string): string | undefined
   visitor: Visitor
   client: Client
-  /** Of the account's language, else of the browser's. */
+  /** The words are in the account's language, else in the browser's. */
   words: Words
 }
 
