@@ -37,7 +37,7 @@ export interface AlertsOptions {
   feed: ChangeFeed
   /** Whether this process evaluates rules and sends notifications for all processes. */
   leads: () => boolean
-  /** For a transaction that only the leader may make. */
+  /** Rejects unless this process leads at the time of the transaction. */
   requireLead: (transaction: Transaction) => Promise<void>
   /** Reports a rule to operators that was disabled because its evaluation threw. */
   noteSetAside: (rule: number, error: Error) => Promise<void>

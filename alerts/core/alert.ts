@@ -34,7 +34,7 @@ export const Alert = z.object({
 })
 export type Alert = z.infer<typeof Alert>
 
-/** With whom it belongs to and the number of its device (0: none), by which it is shown to some and not to others. */
+/** Owner and device number (0: none) decide which accounts see the alert. */
 export interface AlertRow extends Alert {
   owner: number | null
   device_number: number

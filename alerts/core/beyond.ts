@@ -1,4 +1,6 @@
-/** On which side of its threshold an observation is. A rule on a change compares with samples of some time ago. */
+/**
+ * Decides on which side of its threshold an observation is. A rule on a change compares with samples of some time ago.
+ */
 
 import { type ThresholdSide, thresholdSide } from '../../analytics/excursions/excursions.ts'
 import type { Condition } from './condition.ts'

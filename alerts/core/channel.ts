@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
 import { plainText } from '../../store/plain-text.ts'
 
-/** Only the form. The target is checked when it is set, and at each connection. */
+/** Only the form is checked here. The target is checked when it is set, and at each connection. */
 const Address = plainText({ min: 1, max: 2000 }).meta({ description: 'An address, with https.' })
 
 const MailAddress = z
@@ -111,7 +111,7 @@ export const Channel = z.object({
     description:
       'Why the service has disabled it: it answered 410, it failed for five days, by a link, or two of its notifications ended the service.',
   }),
-  /** Without those that are secret. */
+  /** Secret settings are left out. */
   settings: z.record(z.string(), z.union([z.string(), z.boolean()])),
   target: z.string().meta({ description: 'The host, the mail address or the topic.' }),
   notice: z.string().nullable().meta({

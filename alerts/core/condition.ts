@@ -1,4 +1,4 @@
-/** When a rule fires. A kind for each that is evaluated in its own way. */
+/** Conditions of rules. Each kind is evaluated in its own way. */
 
 import { z } from 'zod'
 import { MetricName } from '../../store/metrics/metric-name.ts'
@@ -74,9 +74,9 @@ export type ServiceFact = (typeof serviceFacts)[number]
 const Service = z.strictObject({
   kind: z.literal('service'),
   fact: z.enum(serviceFacts),
-  /** Until the disk is full. */
+  /** The rule fires when the disk will be full in fewer days. */
   days: z.number().min(0).max(365).optional(),
-  /** The journal's share. */
+  /** The rule fires when the journal is filled beyond this share. */
   share: share.optional(),
 })
 

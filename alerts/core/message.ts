@@ -27,7 +27,7 @@ export interface MessageAlert {
 
 export interface Message {
   type: MessageType
-  /** When it was made. */
+  /** Time at which the message was made. */
   timestamp: string
   rule: { id: number; name: string; severity: Severity; note: string; condition: Condition }
   /** Tag and value of the group; null without grouping. */

@@ -8,7 +8,7 @@ type Phase = 'idle' | 'pending' | 'firing' | 'clearing'
 /** Times in epoch milliseconds, NaN for none. They are observation times, at most the time of receipt, and never decrease. */
 export interface PairState {
   readonly phase: Phase
-  /** When it became beyond (pending) or back (clearing). */
+  /** Time at which the pair became beyond (pending) or back (clearing). */
   readonly sinceMs: number
   readonly openedMs: number
   readonly firedMs: number
@@ -20,7 +20,7 @@ export interface PairState {
   /** The last changes between firing and not, at most seven. */
   readonly changesMs: readonly number[]
   readonly flapping: boolean
-  /** For a rule on a change. */
+  /** Only rules on a change have samples. */
   readonly samples?: Samples
 }
 
@@ -86,7 +86,7 @@ export type Observation =
    * NaN if unknown.
    */
   | { readonly kind: 'hour'; readonly hourMs: number; readonly share: number }
-  /** Until the battery is empty, at least; NaN: not known. */
+  /** Minimum days until the battery is empty. NaN: not known. */
   | { readonly kind: 'days'; readonly atMs: number; readonly days: number }
   /** The distance of a gauge from its usual value in a full hour. 0: not unusual. NaN: not known. */
   | { readonly kind: 'unusual'; readonly hourMs: number; readonly shift: number }

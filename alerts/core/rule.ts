@@ -21,7 +21,7 @@ const fields = {
   for_seconds: durationSeconds,
   keep_firing_seconds: durationSeconds,
   severity: z.enum(severities),
-  /** By their ids. */
+  /** Ids of channels. */
   channels: z
     .array(z.int().min(1))
     .max(bounds.channelsPerRule)

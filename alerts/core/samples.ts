@@ -9,7 +9,7 @@ export interface Samples {
 /** The first value of each tenth of a window is kept. */
 const cellShare = 0.1
 const ageShareMax = 1.25
-/** So many tenths may lie between now and the oldest value that is compared with. */
+/** Number of tenths between now and the oldest compared value, rounded up. */
 const samplesMax = 14
 
 /** Length of history that makes the result independent of the start of evaluation. */
@@ -29,7 +29,10 @@ export function referenceOf({ timesMs, values }: Samples = noSamples, atMs: numb
   return Number.NaN
 }
 
-/** With this reading, if it is the first one of its tenth of a window. Tenths are counted from 1970, whenever the first reading came. */
+/**
+ * Adds this reading if it is the first one of its tenth of a window. Tenths are counted from 1970, whenever the first
+ * reading came.
+ */
 export function withSample(samples: Samples = noSamples, atMs: number, value: number, windowMs: number): Samples {
   const { timesMs, values } = samples
   const lastMs = timesMs.at(-1)

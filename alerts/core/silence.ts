@@ -106,7 +106,7 @@ export function isActive(
   return weekly === null || isInWindows(weekly, atMs + offsetMs(atMs))
 }
 
-/** When one that is active ends, or the horizon, whichever is sooner. */
+/** Returns the end of an active silence or the horizon, whichever is sooner. */
 function endMs(silence: Silencing, nowMs: number, horizonMs: number, offsetMs: OffsetMs): number {
   const lastMs = Math.min(silence.untilMs, horizonMs)
   if (silence.weekly === null) return lastMs
@@ -128,7 +128,7 @@ interface SilenceableAlert {
 
 interface ActiveSilence {
   id: number
-  /** When it ends, at most the horizon. */
+  /** The end is at most the horizon. */
   endsMs: number
 }
 

@@ -17,7 +17,7 @@ export const suspectWindowMs = 24 * hourMs
 /** Readings of one device, at ascending times. */
 export interface SuspectWindow {
   readonly timesMs: Float64Array
-  /** By metric; NaN where missing. */
+  /** Each metric has a column; NaN where missing. */
   readonly values: readonly Float64Array[]
 }
 
@@ -25,11 +25,11 @@ export interface SuspectWindow {
 export interface DeviceQuality {
   /** Its interval as configured; null: by its readings. */
   readonly expectedMs: number | null
-  /** By metric. */
+  /** Each metric has its limits. */
   readonly limits: readonly QualityLimits[]
 }
 
-/** By whose readings a device is judged: without a metric, by those that are built in. */
+/** Returns the metrics whose readings are judged. A rule without a metric judges the built-in ones. */
 export function suspectMetrics({ metric }: Extract<Condition, { kind: 'suspect' }>): readonly string[] {
   return metric === undefined ? metrics : [metric]
 }

@@ -52,7 +52,10 @@ function orderUs({ condition }: RuleCore, reading: { timeUs: number; receiptMs: 
   return condition.kind === 'silent' ? receivedMs(reading) * 1000 : reading.timeUs
 }
 
-/** When it was due, however late it is noticed: the same with and without a delay. Before that, no time has passed. */
+/**
+ * Returns the time at which the deadline was due, however late it is noticed, with and without a delay. Before the
+ * deadline, no time has passed.
+ */
 function deadlineTime(
   { for_seconds }: RuleCore,
   state: PairState,
@@ -170,7 +173,7 @@ function resolvedWhenLong(
   return { state: { ...closed(state), changesMs }, effects: [resolved(state, atMs, 'cleared')] }
 }
 
-/** With one more change between firing and not, which may be one too many. */
+/** Adds one more change between firing and not. The pair starts flapping if there are too many. */
 function changed(state: PairState, atMs: number, effects: Step['effects']): Step {
   const changesMs = withChange(state.changesMs, atMs)
   if (state.flapping || !isFlapping(changesMs)) return { state: { ...state, changesMs }, effects }
@@ -217,7 +220,7 @@ function isFlapping(changesMs: readonly number[]): boolean {
   return changesMs.length === changesMax && (changesMs.at(-1) as number) - (changesMs[0] as number) <= hourMs
 }
 
-/** From when on a pair that has changed no more has kept still. */
+/** Returns the time from which a pair without further changes has kept still. */
 export function stillFromMs(changesMs: readonly number[]): number {
   return (changesMs.at(-1) ?? Number.NEGATIVE_INFINITY) + stillMs
 }

@@ -13,7 +13,7 @@ export interface AttemptResult {
 }
 
 export const answerLengthMax = 1000
-/** For all of it: the name, the connection and the answer. */
+/** The limit covers name resolution, connection and answer. */
 export const attemptMsMax = 15_000
 
 export function delivered(durationMs: number): AttemptResult {

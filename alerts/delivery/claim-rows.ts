@@ -45,7 +45,7 @@ export interface Claimed {
   webhookId: string
   kind: string
   message: Message
-  /** Before this one. */
+  /** This attempt is not included. */
   attempts: number
   /** Something behind it in its line is due, and it is tried first. */
   isEarly: boolean

@@ -23,13 +23,13 @@ export interface DeliveryOptions {
   nowMs: () => number
   timeZone: string
   leads: () => boolean
-  /** For a transaction that only the leader may make. */
+  /** Rejects unless this process leads at the time of the transaction. */
   requireLead: (transaction: Transaction) => Promise<void>
   /** Encrypts addresses and other secrets of channels. */
   box: SecretBox
   publicUrl: () => string
   send: MailTransport['send']
-  /** Otherwise mails become files (SMTP_URL). */
+  /** Without a mail server (SMTP_URL), mails become files. */
   hasMailServer: boolean
   recipientOf: FindRecipient
   /** Queues a mail to the owner of a disabled channel. A channel of the service (null) gets a log line. */
@@ -38,11 +38,11 @@ export interface DeliveryOptions {
   targetsAllowed: readonly string[]
   /** The addresses of this machine. */
   ownAddresses: () => readonly string[]
-  /** To the broker of MQTT_BROKER_URL. */
+  /** Publishes to the broker of MQTT_BROKER_URL. */
   publish?: ((messages: readonly Published[], signal: AbortSignal) => Promise<void>) | undefined
   /** Resolves host names of targets. */
   resolve?: Resolve
-  /** From 0 to 1. */
+  /** The numbers are between 0 and 1. */
   random?: () => number
 }
 

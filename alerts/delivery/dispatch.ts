@@ -43,7 +43,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     clearTimeout(timer)
     looking = look().finally(() => {
       looking = undefined
-      // Between its last look and here.
+      // `wake` may have been called after the last look.
       if (isWoken) wake()
     })
   }
@@ -57,7 +57,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (!closing.signal.aborted) timer = setTimeout(wake, waitMs).unref()
   }
 
-  /** Until when nothing more is due, as far as it is known. */
+  /** Returns the time in milliseconds until a further notification is due, as far as it is known. */
   async function addDue(): Promise<number> {
     if (!leads()) return lookEveryMs
     try {
@@ -168,7 +168,7 @@ async function note(
  * never rejects.
  */
 function createChannelQueue(serve: (channel: number) => Promise<boolean>) {
-  /** In the order in which they came. */
+  /** Channels are in the order in which they came. */
   const waiting = new Map<number, number | null>()
   const running = new Map<number, Promise<void>>()
   const ofOwner = new Map<number | null, number>()

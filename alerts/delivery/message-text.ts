@@ -82,7 +82,7 @@ export function zoneText(timeZone: string): string {
 }
 
 interface SeenValue {
-  /** In the condition's unit: the unit of its metric, a share, seconds, days or a count. */
+  /** The unit is the condition's: the unit of its metric, a share, seconds, days or a count. */
   value: number | null
   metric: string | null
   unit: string | null
@@ -164,7 +164,7 @@ function wholeText(count: number, name: string): string {
   return `${english.countText(whole)} ${name}${whole === 1 ? '' : 's'}`
 }
 
-/** In whole units of the largest one that the duration reaches. */
+/** Rounds to whole units of the largest one that the duration reaches. */
 function roundedDuration(seconds: number): string {
   const unit = [86_400, 3600, 60].find(length => seconds >= length) ?? 1
   return durationText(Math.floor(seconds / unit) * unit)

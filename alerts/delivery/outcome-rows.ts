@@ -16,7 +16,7 @@ export interface OutcomeOptions {
 }
 
 export interface Noted {
-  /** When it is tried again. */
+  /** Time of the next attempt. */
   dueMs: number | undefined
   isGivenUp: boolean
   disabled: DisabledReason | undefined

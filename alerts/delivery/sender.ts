@@ -44,7 +44,7 @@ export function createSender({ box, log, tools, faultOf }: SenderOptions): Send 
       }
       return await kind.deliver(sending, AbortSignal.any([signal, AbortSignal.timeout(attemptMsMax)]))
     } catch (error) {
-      // Without the error itself, which may hold an address.
+      // The error itself is not logged, since it may hold an address.
       log.warn({ channel: channel.id, reason: codeOf(error) }, 'a notification could not be made')
       return failed(codeOf(error), Math.round(performance.now() - startedMs))
     }

@@ -89,7 +89,7 @@ export function createTargetCheck({ allowed, ownAddresses, resolve = resolveByDn
             if (options.all === true) callback(null, found)
             else callback(null, first?.address ?? '', first?.family)
           })
-          // Also for an error that `net` throws in the callback: without this it ends the process.
+          // This also catches an error that `net` throws in the callback, which would end the process.
           .catch((error: NodeJS.ErrnoException) => callback(error, ''))
       }
       const connect = buildConnector({ lookup: check, timeout: connectMsMax, maxCachedSessions: 0 })
@@ -135,7 +135,10 @@ const ipv4NotPublic = [
   '240.0.0.0/4',
 ]
 
-/** Within global unicast: protocols (Teredo among them), documentation, and 6to4, which has an address of IPv4 in it. */
+/**
+ * These ranges lie within global unicast: protocols (Teredo among them), documentation, and 6to4, which has an address
+ * of IPv4 in it.
+ */
 const ipv6NotPublic = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 /** All other addresses of IPv6 are reserved, local, or groups. */

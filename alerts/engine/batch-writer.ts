@@ -52,7 +52,7 @@ export class BatchWriter {
     this.#batch = options.lastBatch
   }
 
-  /** On their way to PostgreSQL. */
+  /** Number of changes on their way to PostgreSQL. */
   get pending(): number {
     return this.#pending
   }
@@ -137,7 +137,7 @@ export class BatchWriter {
     if (this.#pending === 0 && Number.isFinite(untilMs)) this.#untilMs = untilMs
   }
 
-  /** To be called often: writes it now and then. */
+  /** Writes the time of evaluation at intervals. The caller calls this often. */
   look(monotonicMs: number): void {
     if (monotonicMs - this.#writtenAtMs < writeEveryMs || this.#pending > 0) return
     this.#writtenAtMs = monotonicMs
@@ -160,7 +160,7 @@ export class BatchWriter {
     await this.#writing
   }
 
-  /** When nothing is on its way. The last moment is written too. */
+  /** Waits for pending writes and writes the last time of evaluation. */
   async finish(): Promise<void> {
     await this.#writing
     await this.#writeUntil()

@@ -52,7 +52,7 @@ export class EngineRun {
   #isMissing = false
   #lastOutageMs: number
 
-  /** From now on it gets all readings. */
+  /** The run gets all readings from its construction on. */
   constructor(options: EngineRunOptions) {
     const { nowMs, failed } = options
     this.#options = options
@@ -85,7 +85,7 @@ export class EngineRun {
     return this.#state.waiting + (this.#writer?.pending ?? 0)
   }
 
-  /** Until then readings may not have come in for reasons of our own. */
+  /** Readings before this time may be missing for reasons of our own. */
   get lastOutageMs(): number {
     return this.#lastOutageMs
   }

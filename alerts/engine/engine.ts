@@ -26,7 +26,7 @@ export class Engine {
   readonly #options: EngineOptions
   readonly #handlers: Handlers = createHandlers(this, this.#evaluator)
   #untilMs = Number.NEGATIVE_INFINITY
-  /** Up to then all that was received has been posted to the host. */
+  /** Receipt time up to which all readings have been posted to the host. */
   #postedUntilMs = Number.NEGATIVE_INFINITY
   /** Lots that were posted and are not committed. */
   #onTheirWay = 0
@@ -178,7 +178,7 @@ export type EngineCommand =
   | { readonly kind: 'stop' }
 
 export interface EngineState {
-  /** Up to then all that was received is evaluated and posted to the host. */
+  /** Receipt time up to which all readings are evaluated and posted to the host. */
   readonly untilMs: number
   /** Transitions that were not posted yet. */
   readonly waiting: number

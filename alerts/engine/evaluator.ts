@@ -175,7 +175,10 @@ export class Evaluator {
     return isBehind
   }
 
-  /** When time alone may change something next; Infinity: never, -Infinity: with the readings that were taken. */
+  /**
+   * Returns the time at which time alone may change something next. Infinity: never. -Infinity: with the readings that
+   * were taken.
+   */
   nextMs(): number {
     return this.#silence.nextMs()
   }

@@ -30,7 +30,7 @@ export interface ObserversOptions {
   readonly facts: () => Promise<readonly Fact[]>
   readonly batteryDays: BatteryDays
   readonly unusualShifts: UnusualShifts
-  /** After stored readings could not be read. */
+  /** Waiting time after stored readings could not be read. */
   readonly suspectsRetryMs?: number
   readonly factsEveryMs?: number
   readonly signal: AbortSignal
@@ -39,7 +39,7 @@ export interface ObserversOptions {
 /** The rules that are evaluated, and by which run. */
 export interface Observed {
   readonly run: Pick<EngineRun, 'isLive' | 'observe' | 'lastOutageMs'>
-  /** By their ids. It changes while something goes on beside. */
+  /** Keys are the ids of rules. The map changes while asynchronous work continues. */
   readonly rules: ReadonlyMap<number, Rule>
   readonly coverage: Pick<RuleCoverage, 'devicesOf'>
 }
@@ -91,7 +91,7 @@ export class Observers {
     })
   }
 
-  /** To be called often. Facts of the service are passed on also while stored readings cannot be read. */
+  /** The caller calls this often. Facts of the service are passed on also while stored readings cannot be read. */
   async look(observed: Observed): Promise<void> {
     await this.#lookAtFacts(observed)
     if (!observed.run.isLive) return
@@ -135,7 +135,7 @@ export class Observers {
     log.warn({ hour: new Date(due.period), devices: unknown.length, isLate }, 'suspect readings not judged completely')
   }
 
-  /** For rules that are new here, as all are after a start, the last full hour counts as of now. */
+  /** Rules that are new here observe the last full hour as of now. After a start all rules are new. */
   #hourEndOf({ isFirst, period }: DueRules): number {
     return isFirst ? this.#options.nowMs() : period + hourLengthMs
   }
@@ -165,7 +165,7 @@ interface FedRules {
 
 interface FeedOptions {
   readonly takes: (rule: Rule) => boolean
-  /** At once. */
+  /** Maximum number of rules that are fed at once. */
   readonly rulesMax: number
   readonly retryMs: number
   readonly observe: (due: DueRules, observed: FedRules) => Promise<void>

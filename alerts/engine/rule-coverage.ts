@@ -115,7 +115,7 @@ export class RuleCoverage {
     this.#rules.delete(id)
   }
 
-  /** By the id of each rule that has got or lost the device. */
+  /** Keys are the ids of rules that have got or lost the device. */
   deviceChanged(device: AlertDevice, isRemoved: boolean): Map<number, CoverageChange> {
     const { number } = device
     const changes = new Map<number, CoverageChange>()

@@ -15,7 +15,7 @@ export class SilenceWatch {
   #isOut = false
   #hasSiteChanged = false
 
-  /** While it goes on, no silence is due. Afterwards readings have time to come. */
+  /** No silence is due during an outage. Afterwards readings have time to come. */
   outage(isOut: boolean, nowMs: number): void {
     if (this.#isOut && !isOut) this.#outageEndMs = Math.max(this.#outageEndMs, nowMs)
     this.#isOut = isOut
@@ -61,8 +61,8 @@ export class SilenceWatch {
   }
 
   /**
-   * From when on the device of the pair counts as silent: so long after its last reading, and after the end of an outage of ours at
-   * which one might have been missed, with the time that it may take to the next one. Infinity without a reading, or while it does not log.
+   * Returns the time at which the device of the pair counts as silent: so long after its last reading, or after the
+   * first one due since an outage of ours. Infinity without a reading, or while the device does not log.
    */
   dueMs({ of, device: { lastMs, lateMs, freshMs } }: CoveredPair): number {
     if (Number.isNaN(lastMs) || lateMs === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY
@@ -71,7 +71,7 @@ export class SilenceWatch {
     return Math.max(lastMs, this.#outageEndMs + freshMs) + (seconds === undefined ? lateMs : seconds * 1000)
   }
 
-  /** When time alone changes the pair next, if ever. */
+  /** Sets the time at which time alone changes the pair next, if ever. */
   schedule(pair: CoveredPair): void {
     const { core } = pair.of.rule
     if (core.condition.kind === 'silent') this.setDeadline(pair, nextLookMs(core, pair.state, this.dueMs(pair)))
@@ -132,7 +132,7 @@ function setSite(pair: CoveredPair, state: SiteState): void {
   pair.site = state
 }
 
-/** When time alone changes a pair of a rule on silence, which becomes silent at `dueMs`. */
+/** Returns the time at which time alone changes a pair of a rule on silence. The pair becomes silent at `dueMs`. */
 export function nextLookMs({ for_seconds }: RuleCore, state: PairState | undefined, dueMs: number): number {
   switch (state?.phase ?? 'idle') {
     case 'pending':

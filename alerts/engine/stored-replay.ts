@@ -88,7 +88,7 @@ export class StoredReplay {
     }
   }
 
-  /** By a rule that is new for these devices, the last reading of each is evaluated as of now. */
+  /** A rule that is new for these devices evaluates the last reading of each as of now. */
   async lastOf(rule: Rule, devices: readonly number[]): Promise<void> {
     const metric = isOfValues(rule) ? metricOf(rule.condition) : undefined
     if (metric === undefined) return

@@ -36,15 +36,15 @@ export interface SuspectLimits {
   readonly rowsMax: number
 }
 
-/** At 48 bytes a row with five metrics. */
+/** A row with five metrics takes 48 bytes. */
 const usualLimits: SuspectLimits = { devicesPerRead: 200, rowsPerRead: 500_000, rowsMax: 4_000_000 }
-/** Between two turns of others: of days, a millisecond each. */
+/** Other work gets a turn after so many devices or rows. A day takes a millisecond. */
 const devicesPerTurn = 8
 const rowsPerTurn = 10_000
 
 export interface JudgedHour {
   readonly beginMs: number
-  /** When it counts. */
+  /** Time at which the hour counts. */
   readonly atMs: number
 }
 
@@ -156,7 +156,7 @@ class SuspectHour {
     return this.#parts.devices.qualityOf(device, this.#metrics)
   }
 
-  /** By rule; undefined ones are observed later. */
+  /** Each rule has a share. An undefined one is observed later. */
   #observe(device: number, shares: readonly (number | undefined)[]): void {
     for (const [index, { rule }] of this.#judgings(device).entries()) {
       const share = shares[index]
@@ -200,7 +200,7 @@ class SuspectHour {
   }
 }
 
-/** By the number of the device. Undefined beyond `rowsMax`. Rejects while QuestDB is unavailable. */
+/** Keys are the numbers of devices. Undefined beyond `rowsMax`. Rejects while QuestDB is unavailable. */
 async function readWindows(
   pieces: AsyncIterable<AlertReadings>,
   rowsMax: number,

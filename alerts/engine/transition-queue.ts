@@ -14,7 +14,7 @@ function marksOf({ phase, sinceMs, flapping, changesMs }: PairState): string {
 interface Waiting extends Transition {
   effects: Effect[]
   notBeforeMs: number
-  /** To be written though the pair is in no other phase. */
+  /** True if the transition is written even though the phase of the pair is unchanged. */
   isRemembered: boolean
 }
 
@@ -65,7 +65,7 @@ export class TransitionQueue {
     this.#waiting.set(key, { ...transition, effects, notBeforeMs, isRemembered })
   }
 
-  /** Up to which reading a pair has seen them is to be written. */
+  /** Queues the time of the last evaluated reading of a pair for writing. */
   remember(transition: Transition): void {
     const key = keyOf(transition.rule, transition.device)
     const { effects = [] } = this.#waiting.get(key) ?? {}

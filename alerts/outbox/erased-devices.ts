@@ -24,7 +24,7 @@ export interface ForgetOptions {
   feed: ChangeFeed
 }
 
-/** In a statement, so that none keeps rows locked for long. */
+/** A limit for each statement keeps rows from being locked for long. */
 const rowsPerStep = 2_000
 const stepMs = 30_000
 const claimPollMs = 100
@@ -141,7 +141,7 @@ export interface ErasedMailsOptions {
 }
 
 export interface ErasedMails {
-  /** At this node and at all others that take requests. */
+  /** Removes the mails at this node and at all others that take requests. */
   removeEverywhere(): Promise<void>
   close(): Promise<void>
 }

@@ -46,7 +46,7 @@ export interface FlushOptions {
   kindOf: (kind: string) => KindRules | undefined
 }
 
-/** In a notification for a kind that wants all. */
+/** Maximum alerts of a notification for a kind that wants all. */
 const sliceMax = 500
 
 export interface Flushed {
@@ -76,7 +76,7 @@ export async function flushGroup(
   const hold = await readHold(transaction, { rule: group.rule, nowMs, reviewMs, offsetMs, deviceOf })
   const state: GroupState = {
     nowMs,
-    // In the future where the clock has been set back.
+    // The time is in the future if the clock has been set back.
     lastSentMs: Math.min(group.lastSentMs, nowMs),
     holdEndsMs: Number.POSITIVE_INFINITY,
     hasFiring: false,

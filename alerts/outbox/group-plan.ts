@@ -8,7 +8,7 @@ export interface GroupState {
   nowMs: number
   /** Time of the last notification, including the present one; NaN without one. */
   lastSentMs: number
-  /** When the first of the holds on something that it owes is over; Infinity for none. */
+  /** Earliest end of the holds on pending members; Infinity for none. */
   holdEndsMs: number
   /** True while a notified alert fires and is not held. */
   hasFiring: boolean
@@ -101,8 +101,9 @@ function sortFiring(member: Member, hold: Hold, group: GroupState, sorted: Sorte
 const sentMax = 7
 
 /**
- * Until when a group waits, by when it has sent news, oldest first; -Infinity where it may send at once. Seven times in
- * the length of twelve intervals (an hour), it waits for six of them, and does so until it was still for eight.
+ * Returns the end of a group's waiting time, or -Infinity if it may send at once. `sentMs` has the times of its news,
+ * oldest first. After seven times within twelve intervals (an hour), the group waits for six intervals each time, until
+ * it was still for eight.
  */
 export function backoffEndMs(sentMs: readonly number[], intervalMs: number): number {
   let recent: number[] = []

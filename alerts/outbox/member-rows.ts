@@ -104,7 +104,7 @@ export interface HeldMember {
   by: { silence: number } | { alert: string }
 }
 
-/** Once for each alert and silence. */
+/** Writes one event for each alert and silence. */
 export async function noteHeld(transaction: Transaction, held: readonly HeldMember[], nowMs: number): Promise<void> {
   if (held.length === 0) return
   await transaction.query(

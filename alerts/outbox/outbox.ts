@@ -70,7 +70,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await lookForSteps()
       while (leads() && (await flush()));
       const inMs = (await readNextDueMs(pool)) - nowMs()
-      // With a backlog, groups stay due for a while. Else another transaction has them.
+      // Groups stay due for a while during a backlog. Otherwise another transaction has them.
       const leastMs = backlog() > 0 ? retryMs : soonMs
       return Math.min(Math.max(inMs, leastMs), idleMs)
     } catch (error) {
@@ -84,7 +84,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const waitMsMax = Math.max(waits.groupWaitMs, waits.groupIntervalMs) + backMs
     if (atMs < lastMs - backMs) await hastenGroups(pool, atMs, waitMsMax)
     if (lastMs === Number.POSITIVE_INFINITY) {
-      // Nor for uncommitted transitions.
+      // Groups do not wait for uncommitted transitions either.
       await hastenFirst(pool, { startMs: atMs, dueMs: atMs - backlogMsMax, groupWaitMs: waits.groupWaitMs })
     }
     lastMs = atMs
@@ -122,13 +122,13 @@ interface FlusherOptions extends Omit<FlushOptions, 'nowMs' | 'publicUrl'> {
   publicUrl: () => string
 }
 
-/** In a run. */
+/** Maximum groups of a run. */
 const groupsMax = 100
 /** The largest group is flushed in pieces of this size. */
 const flushStepMs = 30_000
 
 interface FlushRun {
-  /** For which notifications were made. */
+  /** Channels for which notifications were made. */
   channels: readonly number[]
   /** True when more groups may be due. */
   hasMore: boolean

@@ -4,9 +4,9 @@ import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 
 export interface Overflow {
-  /** After notifications were made. */
+  /** The caller calls this after it has made notifications. */
   check(): Promise<void>
-  /** Since the start. */
+  /** Number of dropped notifications since the start. */
   givenUp(): number
 }
 

@@ -199,7 +199,7 @@ export async function readSilencings(
 
 interface Held {
   by: HeldMember['by']
-  /** When it is looked at again. */
+  /** Time of the next check. */
   untilMs: number
 }
 

@@ -17,7 +17,7 @@ export interface AlertSweepOptions {
 }
 
 const intervalMs = 3_600_000
-/** In a statement, so that none keeps rows locked for long. */
+/** A limit for each statement keeps rows from being locked for long. */
 const rowsMax = 5_000
 
 const unnotified = 'NOT EXISTS (SELECT FROM alert_group_alerts WHERE alert_id = alerts.id)'

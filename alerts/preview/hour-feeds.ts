@@ -45,7 +45,7 @@ type ShareOf = (window: SuspectWindow, hourBeginMs: number, device: JobDevice) =
 
 interface HourDevice extends JobDevice {
   readonly readings: RecentReadings
-  /** Since 1970, the hour of the last reading; NaN before the first one. */
+  /** Hour of the last reading, counted from 1970. NaN before the first one. */
   hour: number
   /** End of the first hour whose window has all readings. */
   firstEndMs: number
@@ -85,7 +85,7 @@ class HourShares implements HourFeed {
     }
   }
 
-  /** For completeness, the hour in which a new device begins is not a full one. */
+  /** A rule on completeness does not count the hour in which a new device begins as a full one. */
   #begin(device: HourDevice, hour: number): void {
     device.hour = hour
     const isNew = hour * hourMs > this.#job.readFromMs && device.quality === undefined
@@ -140,7 +140,7 @@ class RecentReadings {
     this.#values = Array.from({ length: columns }, () => new Float64Array(lengthMin))
   }
 
-  /** Not older than the last one. */
+  /** The time is not before the last one. */
   add(timeMs: number, values: readonly Float64Array[], row: number): void {
     if (this.#end === this.#timesMs.length) this.#makeRoom()
     this.#timesMs[this.#end] = timeMs

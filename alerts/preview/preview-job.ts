@@ -6,13 +6,13 @@ import type { DeviceQuality } from '../core/suspect-share.ts'
 
 export interface JobDevice {
   readonly number: number
-  /** After so long without a reading it counts as silent. */
+  /** The device counts as silent after so long without a reading. */
   readonly afterMs: number
-  /** Between two readings; NaN of a device that is not regular. */
+  /** Time between two readings. NaN for a device that is not regular. */
   readonly expectedMs: number
   /** Its last reading of all; NaN without one. */
   readonly lastMs: number
-  /** For a rule on suspect readings. */
+  /** Only rules on suspect readings have it. */
   readonly quality?: DeviceQuality | undefined
 }
 
@@ -52,7 +52,7 @@ export type PreviewCommand = { readonly id: number } & (
   | { readonly kind: 'leave' }
 )
 
-/** To each command with readings, and to the end. */
+/** Replies follow each command with readings, and the end. */
 export type PreviewReply = { readonly id: number } & (
   | { readonly kind: 'taken' }
   | { readonly kind: 'done'; readonly result: PreviewResult }

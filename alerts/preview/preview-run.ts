@@ -29,7 +29,7 @@ export class PreviewRun {
   readonly #job: PreviewJob
   readonly #local: LocalTime
   readonly #evaluator: Evaluator
-  /** By device, of each variant. */
+  /** Keys are devices. Each variant has its firings. */
   readonly #firings: ReadonlyMap<number, readonly Firings[]>
   readonly #feed: HourFeed | undefined
   /** All before is evaluated. Readings of this moment may follow. */
@@ -118,7 +118,7 @@ export class PreviewRun {
   }
 }
 
-/** By their ids in the evaluator. Without a duration, all variants are the same. */
+/** The index is the rule's id in the evaluator. Without a duration, all variants are the same. */
 function coresOf(rule: RuleCore): readonly RuleCore[] {
   const factors = rule.for_seconds === 0 ? [1] : [1, 0.5, 2]
   return factors.map(factor => ({ ...rule, for_seconds: factor * rule.for_seconds }))
@@ -178,13 +178,13 @@ class StoredReading implements EngineReading {
 /** Listed episodes of one pair. */
 const intervalsMax = 500
 
-/** When a pair fires, by the effects of its observations. */
+/** Counts the firings of a pair by the effects of its observations. */
 class Firings {
   readonly #range: Pick<PreviewJob, 'fromMs' | 'toMs'>
   #openMs = Number.NaN
   count = 0
   longestMs = 0
-  /** When each began, within the range: of all of them. */
+  /** Start of each firing within the range. */
   readonly beginsMs: number[] = []
   /** The newest ones, within the range. The end is NaN of one that goes on. */
   readonly intervals: { fromMs: number; toMs: number }[] = []

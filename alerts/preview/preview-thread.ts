@@ -10,7 +10,7 @@ export interface PreviewSession {
   /** Resolves when they are evaluated. The buffers change hands. */
   take(readings: AlertReadings): Promise<void>
   end(): Promise<PreviewResult>
-  /** To be called when its caller has left; after an end it does nothing. */
+  /** The caller calls this when its client has left. It has no effect after an end. */
   leave(): void
 }
 
@@ -30,7 +30,7 @@ export function createPreviewThread(): PreviewThread {
   let worker: Worker | undefined
   let lastId = 0
   let idle: NodeJS.Timeout | undefined
-  /** By running session: the resolver of its next reply. */
+  /** Each running session has the resolver of its next reply. */
   const sessions = new Map<number, Waiting | undefined>()
 
   function start(): Worker {

@@ -22,7 +22,7 @@ interface PreviewOptions extends PlanOptions {
 }
 
 export interface PreviewLimits {
-  /** At a time, of each person and of all. */
+  /** Both limits apply to concurrent previews: of each person, and of all. */
   readonly previewsEachMax: number
   readonly previewsMax: number
   readonly readingsMax: number
@@ -32,7 +32,7 @@ export interface PreviewLimits {
 type PreviewOutcome =
   | { readonly ok: true; readonly value: PreviewAnswer }
   | { readonly ok: false; readonly code: 'PREVIEW_BUSY' }
-  /** So many days of the range would have been few enough. */
+  /** `days` of the range would have been few enough. */
   | { readonly ok: false; readonly code: 'PREVIEW_TOO_LARGE'; readonly days: number }
 
 export interface Preview {
@@ -47,7 +47,7 @@ const [hourMs, dayMs] = [3_600_000, 86_400_000]
 export function createPreview(options: PreviewOptions): Preview {
   const limits = { ...limitsUsual, ...options.limits }
   const thread = createPreviewThread()
-  /** By account; null for the service. */
+  /** Keys are accounts; null is the service. */
   const running = new Map<number | null, number>()
   let previews = 0
 
@@ -85,7 +85,7 @@ export function createPreview(options: PreviewOptions): Preview {
     }
   }
 
-  /** For how many days of the range there was room; undefined when it was enough. */
+  /** Returns the days of the range that had room; undefined if all had. */
   async function readAll(plan: PreviewPlan, session: PreviewSession, signal: AbortSignal): Promise<number | undefined> {
     const endMs = performance.now() + limits.timeMsMax
     let readings = 0
@@ -160,7 +160,7 @@ interface PlanOptions {
 interface AskedPreview {
   readonly rule: NewRule
   readonly fromMs: number
-  /** Not later than now. */
+  /** The time is not after now. */
   readonly toMs: number
   readonly owner: Owner
 }

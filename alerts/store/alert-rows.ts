@@ -62,9 +62,9 @@ export interface AlertQuery {
   /** All must hold, of a device. */
   tag?: readonly string[]
   rule?: number
-  /** Not those that were resolved before. */
+  /** Alerts that were resolved before are left out. */
   sinceMs?: number
-  /** At most 1,000. */
+  /** The maximum is 1,000. */
   limit: number
   /** The id of the last one of the page before. */
   after?: string
@@ -105,7 +105,7 @@ export async function readAlert(database: Database, who: Owner, id: string): Pro
   return (await database.query<AlertRecord>(text, [id, accountOf(who)])).rows[0]
 }
 
-/** In the order of their ids. */
+/** Ids of the result ascend. */
 export async function readAlerts(database: Database, ids: readonly number[]): Promise<AlertRecord[]> {
   if (ids.length === 0) return []
   const text = `SELECT ${alertColumns} FROM ${alertTables} WHERE a.id = ANY($1::bigint[]) ORDER BY a.id`
@@ -169,7 +169,7 @@ function isAlertId(text: string): boolean {
   return /^[1-9]\d{0,17}$/.test(text)
 }
 
-/** In a change of the feed. */
+/** Maximum ids in one change of the feed. */
 const idsMax = 1_000
 
 export function noteAlerts(feed: ChangeFeed, transaction: Transaction, ids: readonly number[]): void {

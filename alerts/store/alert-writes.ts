@@ -6,7 +6,7 @@ import type { PairKey } from './pairs.ts'
 
 export type WrittenChange = AlertChange & { id: number }
 
-/** By rule and device, with a blank between them. They do not change until the end of the transaction. */
+/** Keys are rule and device, with a blank between them. The rows are locked until the end of the transaction. */
 export async function openAlerts(
   transaction: Transaction,
   pairs: readonly PairKey[],

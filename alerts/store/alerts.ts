@@ -38,7 +38,7 @@ export interface AlertList {
   get(who: Owner, id: string): Promise<AlertWithEvents | undefined>
   /** Ends repeats. One that is acknowledged stays as it is. */
   acknowledge(who: Owner, id: string, actor: string): Promise<Outcome<AlertRow>>
-  /** In the order of their ids. */
+  /** Ids ascend. */
   byIds(ids: readonly number[]): Promise<AlertRow[]>
   /** Devices with firing alerts and all of `tag`, counted by their tags of a key. */
   firing(who: Owner, key: string, tag: readonly string[]): Promise<FiringGroups>
@@ -165,7 +165,7 @@ interface AlertListenersOptions {
 }
 
 const idsPerRead = 1000
-/** Beyond this, listeners see a change when they read the list again. */
+/** Listeners miss changes beyond this, and see them when they read the list again. */
 const waitingMax = 100_000
 
 export function createAlertListeners({ feed, byIds, log }: AlertListenersOptions): AlertListeners {

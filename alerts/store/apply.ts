@@ -30,14 +30,14 @@ export interface Transition {
   readonly metric: string | null
   readonly severity: Severity
   readonly effects: readonly Effect[]
-  /** After the effects. */
+  /** State after the effects. */
   readonly state: PairState
 }
 
 export interface TransitionBatch extends Due {
   /** Greater than in each earlier batch; equal where a batch is sent again. */
   batch: number
-  /** In their order. A pair may have several. */
+  /** Transitions are in their order. A pair may have several. */
   transitions: readonly Transition[]
   /** Receipt time up to which all is evaluated with this batch. */
   evaluatedUntilMs?: number
@@ -54,7 +54,7 @@ export interface Applied {
   unknownRules: number[]
 }
 
-/** For 5,000 transitions and more. */
+/** The limit allows for 5,000 transitions and more. */
 const stepMs = 30_000
 
 /** Rejects as `inTransaction` does: after OutcomeUnknown the same batch is to be sent again. */

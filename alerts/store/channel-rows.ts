@@ -54,7 +54,7 @@ export async function readChannel(
   return (await database.query<ChannelRow>(text, [id])).rows[0]
 }
 
-/** By their ids, ascending. */
+/** Ids ascend. */
 export async function readChannels(
   database: Transaction,
   who: Owner,
@@ -76,7 +76,7 @@ export async function cancelWaiting(transaction: Transaction, channel: number, n
 
 export type DisabledReason = NonNullable<ChannelRow['disabled_reason']>
 
-/** By the service. False where it is disabled already, or removed. */
+/** The service disables the channel. False if it is disabled already, or removed. */
 export async function disableChannel(
   transaction: Transaction,
   { channel, reason, nowMs }: { channel: number; reason: DisabledReason; nowMs: number },

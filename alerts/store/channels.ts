@@ -37,7 +37,7 @@ import {
 } from './channel-settings.ts'
 
 export interface AlertChannels extends ChannelChanges {
-  /** By their ids, ascending. */
+  /** Ids ascend. */
   list(who: Owner, page: { after?: number | undefined; limit: number }): Promise<Channel[]>
   get(who: Owner, id: number): Promise<Channel | undefined>
   /** Sends a test now and returns its result. */

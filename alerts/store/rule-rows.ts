@@ -38,7 +38,7 @@ export async function lockRule(transaction: Transaction, { who, id }: WhichRule)
   return (await rulesFrom(transaction, text, [id, accountOf(who)]))[0]
 }
 
-/** By their ids. */
+/** Ids ascend. */
 export async function readRules(database: Database, who: Owner, after: number, limit: number): Promise<Rule[]> {
   const text = `SELECT ${columns} FROM alert_rules WHERE removed_at IS NULL AND ${isOf('$1')} AND id > $2 ORDER BY id LIMIT $3`
   return await rulesFrom(database, text, [accountOf(who), after, limit])

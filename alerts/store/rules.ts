@@ -15,11 +15,11 @@ import { type RuleVersion, readRule, readRules, readVersions } from './rule-rows
 
 /** All reject while PostgreSQL is unavailable. A rule of another owner counts as unknown. */
 export interface AlertRules {
-  /** By their ids. */
+  /** Ids ascend. */
   list(who: Owner, page: { after?: number | undefined; limit: number }): Promise<Rule[]>
   get(who: Owner, id: number): Promise<Rule | undefined>
   all(): Promise<Rule[]>
-  /** By which it is seen that one has gone with its account, or was changed elsewhere. */
+  /** The versions show that a rule was removed with its account, or was changed elsewhere. */
   versions(): Promise<RuleVersion[]>
   add(who: Owner, rule: NewRule, actor: string): Promise<Outcome<Rule>>
   change(who: Owner, id: number, change: RuleChange, actor: string): Promise<Outcome<Rule>>

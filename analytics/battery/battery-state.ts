@@ -22,14 +22,14 @@ export type BatteryState =
       readonly high: number
       /** Percent of the charge a day, negative. */
       readonly perDay: number
-      /** In percent. */
+      /** The unit is percent. */
       readonly charge: number
     }
   | {
       readonly kind: 'level'
       /** The last daily mean, in volts or percent. */
       readonly value: number
-      /** In volts or percent; null when a fast fall raised the alarm. */
+      /** The unit is volts or percent. Null when a fast fall raised the alarm. */
       readonly alarmBelow: number | null
       readonly sinceDay: number
     }
@@ -39,7 +39,7 @@ const daysMax = 90
 const windowDays = 30
 /** The drain of these last days counts where it is faster. */
 const recentDays = 10
-/** In percent. */
+/** The unit is percent. */
 const lowCharge = 15
 /** A rise from one day to the next that means a charge or a replacement: in percent, and as a share of the voltage. */
 const jumpCharge = 15
@@ -63,7 +63,7 @@ export function batteryState(days: readonly DailyMean[], { kind, type, cells }: 
   return kind === 'charge' ? chargeState(days, type) : voltageState(days, type, cells ?? 1)
 }
 
-/** Without a type the source of the charge is unknown. Most devices derive it from the voltage, along a line. */
+/** The source of the charge is unknown without a type. Most devices derive it from the voltage, along a line. */
 function chargeState(days: readonly DailyMean[], type: CellType | null): BatteryState | undefined {
   const since = sinceJump(days, (from, to) => to - from > jumpCharge)
   const last = since.at(-1)
@@ -157,7 +157,7 @@ function fallOf(days: readonly DailyMean[]): number {
 }
 
 interface BatteryDays {
-  /** From the last day until the line reaches the end; 0 if it has already. */
+  /** Days from the last one until the line reaches the end; 0 if it has already. */
   readonly daysLeft: number
   /** The 95 % interval. */
   readonly low: number
@@ -191,7 +191,7 @@ export function batteryDays(
   // Checked before the errors, which take longer: most batteries end here.
   if (!(slope < 0) || left(above) > daysMax) return undefined
   const { slopeError, meanError } = isIndependent ? independentErrorsOf(line) : errorsOf(line, days)
-  // Otherwise the interval has no upper end.
+  // The interval has no upper end unless both ends of the slope are negative.
   if (!(slope + slopeError < 0)) return undefined
   const share = (slopeError / slope) ** 2
   const width = Math.sqrt(share * above ** 2 + (1 - share) * meanError ** 2)
@@ -218,7 +218,7 @@ export function sinceJump(
 interface LevelAlarm {
   /** The last daily mean, in volts. */
   readonly value: number
-  /** In volts; null when a fast fall raised the alarm. */
+  /** The unit is volts. Null when a fast fall raised the alarm. */
   readonly alarmBelow: number | null
   /** First day of the alarm. */
   readonly sinceDay: number

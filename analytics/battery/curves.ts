@@ -6,7 +6,7 @@
 export const cellTypes = ['alkaline', 'li-ion', 'lifepo4', 'li-primary', 'coin', 'nimh'] as const
 export type CellType = (typeof cellTypes)[number]
 
-/** In percent. */
+/** The unit is percent. */
 const charges = [100, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 0]
 
 /** Volts of one cell, strictly falling. */
@@ -33,7 +33,7 @@ export function fullVoltage(type: CellType): number {
   return curves[type][0] as number
 }
 
-/** In percent; interpolated linearly between the points and clipped beyond them. */
+/** Charge in percent, interpolated linearly between the points and clipped beyond them. */
 export function chargeOf(type: CellType, cellVolts: number): number {
   const volts = curves[type]
   const below = volts.findIndex(point => point <= cellVolts)

@@ -13,7 +13,7 @@ export interface DailyMean {
 export interface Line {
   readonly meanDay: number
   readonly meanValue: number
-  /** Per day. */
+  /** The change per day. */
   readonly slope: number
   /** Day and value, each minus its mean. */
   readonly centred: readonly (readonly [number, number])[]

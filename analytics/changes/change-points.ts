@@ -34,8 +34,8 @@ export interface ChangePoint {
 
 const criticalValue = 1.63
 /**
- * Above 2.001, the 1 % point of the range of a Brownian bridge (Kuiper 1960): the tests together find at most 2 % by
- * chance.
+ * The value is above 2.001, the 1 % point of the range of a Brownian bridge (Kuiper 1960). The tests together find at
+ * most 2 % by chance.
  */
 const criticalRange = 2.5
 /** The shortest level. */

@@ -16,7 +16,7 @@ export interface BeyondDay {
   rest(values: Float64Array): Float64Array | undefined
 }
 
-/** For series on one grid; `local` is the clock of their days. */
+/** All series are on one grid. `local` is the clock of their days. */
 export function createBeyondDay(frame: GridFrame, local: Pick<LocalTime, 'offsetMs'>): BeyondDay {
   const days = (frame.cells * frame.stepMs) / dayMs
   const positionsOf = new Map<number, Float64Array>()

@@ -20,7 +20,7 @@ import { correlationP, pairedCorrelation } from './correlation.ts'
 const level = 0.05
 
 export interface Lag {
-  /** In cells; positive when y follows x. */
+  /** The unit is cells. Positive when y follows x. */
   readonly lag: number
   /** Pearson's correlation of the pairs at that lag. */
   readonly r: number

@@ -30,7 +30,7 @@ interface CounterReset {
 
 export interface CounterIncrease {
   readonly count: number
-  /** From the first sample to the last, in the total's unit; null with fewer than two. */
+  /** Increase from the first sample to the last, in the total's unit; null with fewer than two. */
   readonly increase: number | null
   /** Seconds from the first sample to the last; 0 with fewer than two. */
   readonly span_seconds: number
@@ -127,7 +127,7 @@ function resetAt({ timesMs, values }: Samples, place: number): CounterReset {
   }
 }
 
-/** In the total's unit. */
+/** Increases are in the total's unit. */
 interface BucketIncrease {
   /**
    * Null where the bucket has no covered time. With less than its whole length covered, the true increase may be
@@ -136,7 +136,7 @@ interface BucketIncrease {
   readonly increase: number | null
   /** Covered time of the bucket. */
   readonly covered_seconds: number
-  /** Per second of the covered time; null without any. */
+  /** The rate refers to the covered time; null without any. */
   readonly increase_per_second: number | null
   /** Resets first shown by a sample in the bucket. */
   readonly resets: number
@@ -151,7 +151,7 @@ interface UnplacedIncrease {
 }
 
 interface BucketIncreases {
-  /** In the buckets' order. */
+  /** The result has the order of the given buckets. */
   readonly buckets: BucketIncrease[]
   /** Oldest first; each spans an edge, so there are at most twice as many as buckets. */
   readonly unplaced: UnplacedIncrease[]

@@ -6,9 +6,9 @@
 import { detachBuffers } from '../../store/limits/detach-buffers.ts'
 import { quantilesInPlace } from '../summary/quantile.ts'
 
-/** In the unit of the readings; null where the hour has none. */
+/** Values are in the unit of the readings; null where the hour has none. */
 export interface ProfileHour {
-  /** On the local clock, 0 … 23. */
+  /** Hour of the local clock, 0 … 23. */
   readonly hour: number
   readonly n: number
   readonly mean: number | null

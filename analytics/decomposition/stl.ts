@@ -21,7 +21,7 @@ export interface StlOptions {
   readonly robust: boolean
 }
 
-/** In the unit of the series; the three add up to it. */
+/** The three components are in the unit of the series and add up to it. */
 export interface Stl {
   readonly seasonal: Float64Array
   readonly trend: Float64Array

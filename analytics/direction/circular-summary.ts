@@ -18,7 +18,7 @@ export const resultantMin = 1e-12
 export interface CircularSummary {
   /** Counted angles: finite, with a weight above 0. */
   readonly count: number
-  /** Within [0, 360); null also where the angles cancel out, R below 1e-12. */
+  /** The mean is within [0, 360). Null also where the angles cancel out, R below 1e-12. */
   readonly mean_degrees: number | null
   /** R, the length of the mean of unit vectors, 0 (spread or cancelled out) to 1 (all equal). */
   readonly resultant_length: number | null
@@ -197,7 +197,7 @@ interface Rose {
 interface PairedSpeeds {
   /** One for each direction. */
   readonly speeds: Float64Array
-  /** In their unit; WMO-No. 8 calls wind below 0.5 m/s calm. */
+  /** The limit is in the unit of the speeds. WMO-No. 8 calls wind below 0.5 m/s calm. */
   readonly calmBelow: number
 }
 

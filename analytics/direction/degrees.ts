@@ -31,7 +31,7 @@ export function directionOf(sine: number, cosine: number): number {
   return normaliseDegrees(Math.atan2(sine, cosine) / radiansPerDegree)
 }
 
-/** From one direction to another by the shorter way, within [−180, 180]; both within [0, 360). */
+/** Angle from one direction to another by the shorter way, within [−180, 180]. Both directions are within [0, 360). */
 export function turnBetween(from: number, to: number): number {
   const turn = to - from
   if (turn > 180) return turn - 360
@@ -46,13 +46,13 @@ export function toDegrees(radians: number): number {
   return radians / radiansPerDegree
 }
 
-/** For [0, 180). */
+/** The angle is within [0, 180). */
 function halfTurnSine(degrees: number): number {
   const acute = degrees > 90 ? 180 - degrees : degrees
   return acute > 45 ? Math.cos((90 - acute) * radiansPerDegree) : Math.sin(acute * radiansPerDegree)
 }
 
-/** For [0, 90]. */
+/** The angle is within [0, 90]. */
 function acuteCosine(degrees: number): number {
   return degrees > 45 ? Math.sin((90 - degrees) * radiansPerDegree) : Math.cos(degrees * radiansPerDegree)
 }

@@ -80,8 +80,8 @@ function vectorOf(count: number, meanSpeed: number, meanU: number, meanV: number
 }
 
 /**
- * In the buckets' order. Times ascend, values are degrees, NaN is missing. Each sample counts once, in the bucket of
- * its time.
+ * The result has the order of the buckets. Times ascend, values are degrees, NaN is missing. Each sample counts once,
+ * in the bucket of its time.
  */
 export function directionAggregates({ timesMs, values }: Samples, buckets: readonly Bucket[]): CircularSummary[] {
   return buckets.map(({ startMs, endMs }) =>

@@ -61,7 +61,7 @@ export function weatherFigures(hours: AirHours, days: readonly CellRange[], alti
 interface DegreeDays extends Reasoned {
   /** Days with values in at least 18 hours. The others are left out. */
   readonly days: number
-  /** In K · d. */
+  /** The unit is K · d. */
   readonly heating_15_5: number | null
   readonly heating_20_15: number | null
   readonly cooling_22: number | null
@@ -164,7 +164,7 @@ export function greenhouseFigures({ temperature, humidity }: AirHours): Greenhou
   }
 }
 
-/** In kPa. */
+/** The result is in kPa. */
 export function vapourPressureDeficit(temperature: number, humidity: number): number {
   return (saturationPressure(temperature) - vapourPressure(temperature, humidity)) / hPaPerKPa
 }

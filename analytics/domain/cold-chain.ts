@@ -32,7 +32,7 @@ export interface ColdChainFigures {
 }
 
 export interface ColdChainInput extends TimeRange {
-  /** In °C, ascending, including values before the range; never NaN. */
+  /** Temperatures are in °C and never NaN. Times ascend, and include values before the range. */
   readonly samples: Samples
   /** Empty while the interval of the device is unknown. Then a value holds for an hour at most. */
   readonly gaps: GapThresholds
@@ -112,7 +112,7 @@ function eventsOf({ samples: { timesMs, values }, startMs, isHourly }: ColdChain
   return { doors: rises.filter(rise => !known.has(rise)), defrosts }
 }
 
-/** At least half of the intervals are short enough to show a door. */
+/** True if at least half of the intervals are short enough to show a door. */
 function isFrequent(timesMs: Float64Array): boolean {
   let short = 0
   for (let at = 1; at < timesMs.length; at++) {

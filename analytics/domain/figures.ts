@@ -4,13 +4,13 @@ import { type Reason, reasons } from '../reasons.ts'
 
 /** Means of the hours of a range, NaN where missing. */
 export interface AirHours {
-  /** In °C. */
+  /** The unit is °C. */
   readonly temperature: Float64Array
   /** Relative humidity in %. */
   readonly humidity: Float64Array
-  /** At the device, in hPa. */
+  /** Pressure at the device, in hPa. */
   readonly pressure: Float64Array
-  /** In °C. */
+  /** The unit is °C. */
   readonly outdoorTemperature: Float64Array
 }
 

@@ -144,7 +144,7 @@ function episodeOf(
 
 export interface TimeRange {
   readonly startMs: number
-  /** Not included. */
+  /** The end is not part of the range. */
   readonly endMs: number
 }
 

@@ -42,10 +42,10 @@ const daysShownMax = 365
 const extraDecimalsMax = 3
 
 const minutesOfDay = 1440
-/** From 20:00 to 10:00. */
+/** The longest night lasts from 20:00 to 10:00. */
 const nightMinutesMax = 14 * 60
 
-/** Without a full stop. The text must not contain an age, which would grow. */
+/** The text has no full stop. It must not contain an age, which would grow. */
 export function findingText(finding: FindingData, usual: FindingWords): string {
   const isOfShift = finding.code === 'level_change' || finding.code === 'unusual'
   const words = isOfShift ? usual : withDistinctValue(finding, usual)
@@ -145,7 +145,7 @@ function patternText({ pattern, count }: FindingData, { language: { t } }: Findi
   return text + on
 }
 
-/** From the evening until the next morning. */
+/** True from the evening until the next morning. */
 function isNight(from: string, to: string): boolean {
   const minutes = (minuteOf(to) - minuteOf(from) + minutesOfDay) % minutesOfDay
   return (from >= '20:00' || from < '06:00') && to <= '10:00' && minutes <= nightMinutesMax

@@ -44,14 +44,14 @@ export interface Finding {
   readonly sinceMs: number
   /** Null while it continues. */
   readonly untilMs: number | null
-  /** In the metric's unit; for `battery_days` in days, for `ramp` the daily change. */
+  /** The unit is the metric's. `battery_days` has days, and `ramp` the daily change. */
   readonly value: number | null
   /** The usual range; null at an unbounded end. */
   readonly expected: readonly [number | null, number | null] | null
   /** Number of occurrences; for `drift` the number of compared devices. */
   readonly count: number | null
   readonly pattern: DayPattern | null
-  /** For `rejected`: the most frequent reason, as in the rejections. */
+  /** Finding `rejected` has the most frequent reason of the rejections. */
   readonly reason: string | null
 }
 

@@ -6,7 +6,7 @@ import { type Finding, noDetails } from './finding.ts'
 /** A battery that lasts longer does not need a finding. */
 const lowDaysMax = 30
 const lowDaysCritical = 7
-/** In percent. */
+/** The unit is percent. */
 const emptyCharge = 5
 
 export interface KnownBattery {

@@ -126,9 +126,9 @@ export function isByChance(
 const dayMs = 86_400_000
 /** An older change counts as the normal level. */
 const recentDays = 14
-/** Above the test's own critical value, because a month is tested every day. */
+/** The threshold is above the test's own critical value, because a month is tested every day. */
 const statisticMin = 2.6
-/** In standard deviations of the daily levels before, and in steps of the sensor. */
+/** The shift is measured in standard deviations of the daily levels before, and in steps of the sensor. */
 const shiftDeviationsMin = 4
 const shiftQuantaMin = 5
 /** The width of the middle 80 % of a normal distribution, in standard deviations. */

@@ -148,7 +148,7 @@ function episodeFinding(metric: string, { startMs, endMs, isLast }: Episode, all
 
 const lengthOf = ({ startMs, endMs }: Episode) => endMs - startMs
 
-/** Only readings with the device's own credential: anyone may send invalid ones in its name. */
+/** Only readings with the device's own credential count: anyone may send invalid ones in its name. */
 export interface RejectedReadings {
   /** A lower bound, rounded to a power of two because it is part of an answer's key. */
   readonly count: number

@@ -213,7 +213,7 @@ function places(length: number): number[] {
   return Array.from({ length }, (_, place) => place)
 }
 
-/** At most `max` entries, from the first to the last at equal distances. */
+/** Returns at most `max` entries at equal distances, beginning with the first. */
 function evenly(all: readonly number[], max: number): number[] {
   if (all.length <= max) return [...all]
   return Array.from({ length: max }, (_, at) => all[Math.floor((at * all.length) / max)] as number)

@@ -35,7 +35,7 @@ export interface StandingRun {
 
 const runMin = 4
 const runTimes = 3
-/** At least half of the hours have a value. */
+/** With three values, at least half of the hours have one. */
 const hoursMin = 3
 /** Stretches of two days. */
 const variedMin = 8

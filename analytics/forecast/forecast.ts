@@ -101,7 +101,7 @@ function coverage(tests: readonly OriginErrors[], share: number): number | null 
   return held.length === 0 ? null : held.filter(Boolean).length / held.length
 }
 
-/** For each existing error, true if the interval would have contained it. */
+/** True for each existing error that the interval would have contained. */
 function heldBy(spread: Spread, errors: Float64Array, share: number): boolean[] {
   return Array.from(errors).flatMap((error, hour) => {
     const [low, high] = intervalAt(spread, hour, share)

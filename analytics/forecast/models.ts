@@ -83,7 +83,7 @@ export const models: readonly Model[] = [
   { ahead: history => repeated(history, hoursPerDay), hoursMin: 3 * hoursPerWeek },
 ]
 
-/** By model; undefined where the history is too short for it. */
+/** Each model has a forecast, which is undefined where the history is too short for it. */
 export function forecastsOf(history: History): (Float64Array | undefined)[] {
   return models.map(({ ahead, hoursMin }) => (history.values.length < hoursMin ? undefined : ahead(history)))
 }

@@ -5,7 +5,7 @@ import { quantile } from '../summary/quantile.ts'
 export interface NormalInput {
   /** Means of hours, NaN where missing. */
   readonly hourly: Float64Array
-  /** For each cell: the hour of day 0 … 23, the number of the local day, and the day of the year 0 … 365. */
+  /** Each cell has an hour of day 0 … 23, the number of the local day, and the day of the year 0 … 365. */
   readonly localHours: Uint8Array
   readonly localDays: Int32Array
   readonly yearDays: Uint16Array

@@ -26,7 +26,7 @@ export interface QualityLimits {
   readonly flatMs: number | null
   /** The configured resolution of the sensor; null: derived from its readings. */
   readonly quantum: number | null
-  /** Without known limits: the sensor's own values determine spikes, and a list has the error codes. */
+  /** True without known limits. The sensor's own values then determine spikes, and a list has the error codes. */
   readonly isFree: boolean
   /** Configured limits, which apply unchanged. */
   readonly isOwn: { readonly range: boolean; readonly spike: boolean; readonly rate: boolean }
@@ -63,7 +63,7 @@ const none: QualityLimits = {
   isOwn: { range: false, spike: false, rate: false },
 }
 
-/** In °C, %, hPa and V. The battery has the bounds of stored values. */
+/** Units are °C, %, hPa and V. The battery has the bounds of stored values. */
 const usualLimits = {
   temperature: { ...none, range: [-30, 50], spike: 3, rate: changes(3, [4, 7, 9, 15, 25]), flat: 0.1 },
   humidity: { ...none, spike: 15, rate: changes(15, []), flat: 1, flatWithin: [Number.NEGATIVE_INFINITY, 95] },
@@ -139,7 +139,9 @@ const seaLevel = [870, 1085] as const
 /** Altitudes where people live, from the shore of the Dead Sea to La Rinconada in Peru. */
 const inhabitedM = [-430, 5100] as const
 
-/** In hPa; for an unknown altitude (metres above sea level), from the highest to the lowest inhabited place. */
+/**
+ * The range is in hPa. An unknown altitude (metres above sea level) spans the highest to the lowest inhabited place.
+ */
 function pressureRange(altitudeM: number | null): [number, number] {
   const [lowest, highest] = altitudeM === null ? inhabitedM : [altitudeM, altitudeM]
   return [seaLevel[0] * pressureRatio(highest), seaLevel[1] * pressureRatio(lowest)]

@@ -248,7 +248,10 @@ const stepsMin = 3
 /** The most differences examined of a long series, evenly spread. */
 const sampleMax = 4096
 
-/** In the unit of the values (NaN where missing); 0 when no step is frequent, as for a sensor with fine steps. */
+/**
+ * The quantum is in the unit of the values (NaN where missing). It is 0 when no step is frequent, as for a sensor with
+ * fine steps.
+ */
 export function quantumOf(values: Float64Array): number {
   const steps = sampledSteps(values).sort()
   const oftenMin = Math.max(stepsMin, shareMin * steps.length)

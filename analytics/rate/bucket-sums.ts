@@ -20,7 +20,7 @@ export interface RateInput extends Samples {
 
 interface BucketSum {
   readonly count: number
-  /** In the quantity's unit; null without a sample. Less than the total where samples are missing. */
+  /** The sum is in the quantity's unit; null without a sample. It is less than the total where samples are missing. */
   readonly sum: number | null
   /** The largest sample, and the end of its interval. */
   readonly max: number | null
@@ -36,7 +36,7 @@ interface BucketSum {
   readonly valid: boolean
 }
 
-/** In the buckets' order. Times ascend, NaN is missing. */
+/** The result has the order of the buckets. Times ascend, NaN is missing. */
 export function bucketSums(input: RateInput, buckets: readonly Bucket[]): BucketSum[] {
   const { timesMs, values } = presentOf(input.timesMs, input.values)
   const { thinnedMs } = arrivalsOf(timesMs, input.cadence)
@@ -78,7 +78,7 @@ function completenessOf(
 
 /** `(start_ms, end_ms]`, ending with a sample. */
 interface GreatestSum {
-  /** In the quantity's unit. */
+  /** The sum is in the quantity's unit. */
   readonly sum: number
   readonly start_ms: number
   readonly end_ms: number

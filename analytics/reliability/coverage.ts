@@ -16,9 +16,9 @@ export const coverageMin = 0.75
 export interface Arrivals {
   readonly timesMs: Float64Array
   /**
-   * For a regular device, without times closer than half an interval to the one before: retries and parts of a burst.
-   * The first reading of each stretch of the cadence always counts. For others the distinct times, the first of each
-   * burst.
+   * A regular device has the times that are at least half an interval after the one before: closer ones are retries and
+   * parts of a burst. The first reading of each stretch of the cadence always counts. Other devices have the distinct
+   * times, the first of each burst.
    */
   readonly thinnedMs: Float64Array
 }

@@ -6,7 +6,7 @@
 import { median } from '../summary/quantile.ts'
 import { differences, thin } from './interval-estimate.ts'
 
-/** In median intervals: a longer one may be between two bursts. */
+/** The unit is median intervals. A longer interval may be between two bursts. */
 const longShare = 10
 /**
  * This many long intervals, and this share of all intervals and of their time, indicate bursts. Random intervals do not

@@ -8,7 +8,7 @@ export interface Gap {
   readonly start_ms: number
   /** The first reading after it. */
   readonly end_ms: number | null
-  /** From reading to reading, or to the time of the query. */
+  /** Duration from reading to reading, or to the time of the query. */
   readonly duration_seconds: number
   /** Missed readings; a half rounds up. Null for an irregular device, which is never due. */
   readonly missed: number | null

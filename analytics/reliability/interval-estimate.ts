@@ -66,7 +66,7 @@ export function usualInterval(intervals: Float64Array): number {
 
 /** Share of intervals near multiples of one interval by which defrosts and similar cycles are recognized. */
 const recurringMin = 0.8
-/** In usual intervals. */
+/** The unit is usual intervals. */
 const recurringOff = 0.1
 
 /** True for events that come back at the same intervals, some left out. Takes ascending times. */
@@ -140,7 +140,7 @@ function areApart(timesMs: Float64Array, distanceMs: number): boolean {
   return true
 }
 
-/** From each time to the next, one fewer than there are times. */
+/** Differences from each time to the next, one fewer than there are times. */
 export function differences(timesMs: Float64Array): Float64Array<ArrayBuffer> {
   const result = new Float64Array(Math.max(0, timesMs.length - 1))
   for (let index = 0; index < result.length; index++) {

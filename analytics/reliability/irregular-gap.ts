@@ -30,11 +30,11 @@ const deviationsOfSpread = 1.2
 
 /** G of a device whose hours differ. */
 export interface PacedGap {
-  /** By UTC hour, 1 on average. */
+  /** Each UTC hour has a pace, which is 1 on average. */
   readonly pace: readonly number[]
   /** G on the clock that runs at that pace. */
   readonly gapMs: number
-  /** By UTC hour, G of the silences that begin in it or beside it, in wall-clock time; 0 where they are few. */
+  /** Each UTC hour has the G of silences that begin in it or beside it, in wall-clock time; 0 where they are few. */
   readonly beginningMs: readonly number[]
 }
 

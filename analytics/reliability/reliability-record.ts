@@ -29,7 +29,7 @@ export interface ReliabilityInput {
   readonly timesMs: Float64Array
   /** The reading before those, since a gap may extend into the window; null when they begin with the device's first. */
   readonly beforeMs: number | null
-  /** By metric, as long as the times, NaN where missing. */
+  /** Keys are metrics. Values are as long as the times, NaN where missing. */
   readonly metrics: Readonly<Record<string, Float64Array>>
   readonly nowMs: number
   readonly cadence: Cadence
@@ -43,7 +43,7 @@ export interface ReliabilityRecord {
   /** Null without any reading; not later than the device's first in the longest window. */
   readonly firstSeenMs: number | null
   readonly windows: Readonly<Record<WindowName, WindowRecord>>
-  /** By date, for the days of the longest window. */
+  /** Keys are dates of the longest window. */
   readonly days: Readonly<Record<string, Counts>>
   /** Ended gaps of the longest window, newest first, at most fifty. */
   readonly gaps: readonly Gap[]

@@ -52,14 +52,14 @@ export class Background {
   readonly #isHole: Uint8Array
   /** The bins through which each line goes. */
   readonly #samples: readonly Sample[]
-  /** For each bin, 1 + the index of the nearest line; 0 where bins are tested exactly. */
+  /** Each bin has 1 + the index of the nearest line, or 0 where bins are tested exactly. */
   readonly #lineNumber: Uint8Array
   readonly #binsPerCycle: number
   #power: Float64Array = new Float64Array(0)
   #floor = 0
   #lines: Line[] = []
 
-  /** For spectra of series with `cells` cells and transforms of `size` points. */
+  /** Series have `cells` cells, and transforms `size` points. */
   constructor(size: number, cells: number) {
     this.#logBin = new Float64Array(size / 2 + 1)
     for (let k = 1; k < this.#logBin.length; k++) this.#logBin[k] = Math.log(k)
@@ -247,7 +247,7 @@ const decibelMin = -120
 
 /** Longest period first. Decibels are relative to the largest power of the spectrum, and at least −120. */
 export interface PeriodogramPicture {
-  /** In cells, from the span of the series down to two. */
+  /** Periods are in cells, from the span of the series down to two. */
   readonly periods: readonly number[]
   readonly powerDecibels: readonly number[]
   readonly backgroundDecibels: readonly number[]

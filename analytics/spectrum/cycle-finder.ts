@@ -101,7 +101,10 @@ export function refineFrequency(
 
 /** Cycles that are near each other take many rounds; most take a few. */
 const roundsMax = 30
-/** In 1/T: relative to the frequency of a cycle that fits in four times, 1e-6. The remaining rounds may add up to ten times it. */
+/**
+ * The unit is 1/T. The bound is 1e-6 of the frequency of a cycle that fits in four times. The remaining rounds may add
+ * up to ten times it.
+ */
 const jointMoveMax = 4e-6
 
 /**

@@ -199,7 +199,7 @@ export function hasRecurringHole(values: Float64Array, cellsPerDay: number): boo
   return Math.max(...shares) - Math.min(...shares) >= shareDifferenceMin
 }
 
-/** In 1/T: search radius of a peak's top around its frequency. */
+/** Search radius of a peak's top around its frequency, in 1/T. */
 const reachCycles = 0.5
 
 /** The tools for spectra of series of one length; `room` has buffers for one of them. */

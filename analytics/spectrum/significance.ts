@@ -9,7 +9,7 @@ import { isLocalMaximum, parabolaVertex, type Spectrum } from './periodogram.ts'
 const dayFractionsMax = 4
 /** A clock that is a second off makes cycles of minutes in smooth series. The tides are stronger. */
 const powerMin = 0.005
-/** In 1/T, half the main lobe of the Hann window. */
+/** Half the main lobe of the Hann window, in 1/T. */
 const nearCycles = 1
 
 export interface FoundPeak {
@@ -150,7 +150,7 @@ interface ObservedTimes {
   readonly observed: number
   /** Population variance, in that unit squared. */
   readonly variance: number
-  /** From the first time to the last. */
+  /** Time from the first to the last. */
   readonly span: number
 }
 

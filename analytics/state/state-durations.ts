@@ -15,7 +15,7 @@ interface StateDurations {
   /** States that held for some time, ascending; at most 256. */
   readonly states: StateDuration[]
   readonly known_seconds: number
-  /** Before the first sample, in gaps, and after an invalid sample. */
+  /** Time before the first sample, in gaps, and after an invalid sample. */
   readonly unknown_seconds: number
   /** The known time's share of the bucket so far; null for a bucket that has not begun. */
   readonly known_share: number | null
@@ -24,8 +24,8 @@ interface StateDurations {
 }
 
 /**
- * In the buckets' order, which ascend without overlap. Only the part before now, the end of the runs, counts: known and
- * unknown seconds add up to its length.
+ * The result has the order of the buckets, which ascend without overlap. Only the part before now, the end of the runs,
+ * counts. Known and unknown seconds add up to its length.
  */
 export function stateDurations(runs: StateRuns, buckets: readonly Bucket[]): StateDurations[] {
   const heldMs = new Float64Array(stateMax + 1)

@@ -51,7 +51,7 @@ export interface AggregateInput extends Samples {
   readonly nowMs: number
 }
 
-/** In the buckets' order. The spread is the sample standard deviation. */
+/** The result has the order of the buckets. The spread is the sample standard deviation. */
 export function summarise(input: AggregateInput, buckets: readonly Bucket[]): Summary[] {
   const { present, arrivals } = prepare(input)
   return buckets.map(bucket => summaryOf(present, bucket, arrivals, momentsIn(present, bucket)))

@@ -6,20 +6,20 @@
  * NaN where an input is missing, humidity is not above 0 or is beyond 103 %; up to that, over 100 % counts as 100.
  */
 
-/** In °C: γ = ln(RH/100) + 17.62 T/(243.12 + T), T_d = 243.12 γ/(17.62 − γ). */
+/** Dew point in °C: γ = ln(RH/100) + 17.62 T/(243.12 + T), T_d = 243.12 γ/(17.62 − γ). */
 export function dewPoint(temperature: number, humidity: number): number {
   const gamma = Math.log(saturation(humidity)) + (17.62 * temperature) / (243.12 + temperature)
   return (243.12 * gamma) / (17.62 - gamma)
 }
 
-/** In g/m³: 216.7 e/(T + 273.15). */
+/** Absolute humidity in g/m³: 216.7 e/(T + 273.15). */
 export function absoluteHumidity(temperature: number, humidity: number): number {
   return (216.7 * vapourPressure(temperature, humidity)) / (temperature + 273.15)
 }
 
 /**
- * In hPa: p · 10^(K_p H/T_v) with K_p = 0.0148275 K/m and the virtual temperature of the air column below,
- * T_v = T + 273.15 + 0.0065 H/2 + 0.12 e.
+ * Pressure in hPa: p · 10^(K_p H/T_v) with K_p = 0.0148275 K/m and the virtual temperature of the air column below, T_v
+ * = T + 273.15 + 0.0065 H/2 + 0.12 e.
  */
 export function seaLevelPressure(pressure: number, temperature: number, humidity: number, altitudeM: number): number {
   const vapour = vapourPressure(temperature, humidity)
@@ -40,7 +40,7 @@ export function vapourPressure(temperature: number, humidity: number): number {
   return saturation(humidity) * saturationPressure(temperature)
 }
 
-/** In hPa, over water: e_s = 6.112 exp(17.62 T/(243.12 + T)). */
+/** Saturation pressure over water in hPa: e_s = 6.112 exp(17.62 T/(243.12 + T)). */
 export function saturationPressure(temperature: number): number {
   return 6.112 * Math.exp((17.62 * temperature) / (243.12 + temperature))
 }

@@ -15,7 +15,7 @@ export interface DownsampleOptions {
   readonly points: number
   /** A longer time between two readings is a gap. Without a threshold gaps do not exist. */
   readonly gaps: GapThresholds
-  /** Not 0 for readings that must stay, such as suspect ones. */
+  /** Readings that must stay, such as suspect ones, have a value other than 0. */
   readonly flagged?: Uint8Array
 }
 

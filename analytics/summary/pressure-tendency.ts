@@ -13,14 +13,14 @@ type Pace = 'slowly' | 'moderately' | 'quickly' | 'very rapidly'
 export type Tendency = 'steady' | `${'rising' | 'falling'} ${Pace}`
 
 export interface PressureTendency {
-  /** In hPa, p(end) − p(end − 3 h). */
+  /** Change p(end) − p(end − 3 h) in hPa. */
   readonly change: number
   readonly tendency: Tendency
 }
 
 /**
- * At `endMs`, from pressures (NaN = missing) at ascending times. Both moments use the nearest pressure within 15
- * minutes, the earlier of two equally near; null without one.
+ * The tendency refers to `endMs`. Times ascend, and NaN is a missing pressure. Both moments use the nearest pressure
+ * within 15 minutes, the earlier of two equally near; null without one.
  */
 export function pressureTendency(
   timesMs: Float64Array,

@@ -68,7 +68,7 @@ function selectAll(values: Float64Array, ranks: readonly number[], left: number,
   selectAll(values, ranks.slice(middle + 1), rank + 1, right)
 }
 
-/** From this many values on, a sample of them is searched first. */
+/** Arrays of this length and more are searched in a sample first. */
 const sampledMin = 600
 
 /**

@@ -51,7 +51,7 @@ export function bridgeShortGaps(values: Float64Array, apartMax: (place: number) 
   }
 }
 
-/** In usual intervals. */
+/** The unit is usual intervals. */
 const bridgedIntervals = 2.5
 
 /**

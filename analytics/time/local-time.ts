@@ -75,7 +75,7 @@ export function createLocalTime(timeZone: string): LocalTime {
  * two answers differ, instead of once per point: such a call costs over a microsecond, a lookup here some nanoseconds.
  */
 
-/** About 110 years of days; beyond that everything is queried again. */
+/** The limit is about 110 years of days. Beyond it everything is queried again. */
 const daysKeptMax = 40_000
 
 /** A stretch of time with one offset; `untilMs` is not included. */

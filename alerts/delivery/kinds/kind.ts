@@ -33,7 +33,7 @@ export type Post = (posted: Posted, signal: AbortSignal) => Promise<AttemptResul
 export interface Tools {
   post: Post
   sendMail: (mail: AlertMail) => Promise<void>
-  /** Otherwise mails become files. */
+  /** Without a mail server, mails become files. */
   hasMailServer: boolean
   /** Resolves when the broker has acknowledged all of them (QoS 1); without a broker, undefined. */
   publish: ((messages: readonly Published[], signal: AbortSignal) => Promise<void>) | undefined
@@ -45,7 +45,7 @@ export interface Tools {
 /** Made by the service, and encrypted as the address is. */
 export interface OwnSecrets {
   signing?: SigningSecrets | undefined
-  /** By which a recipient of mails leaves. */
+  /** A recipient of mails leaves by this secret. */
   unsubscribe?: string | undefined
 }
 
@@ -64,7 +64,7 @@ export interface ChannelKind<Name extends ChannelKindName> {
   hasUrl: boolean
   /** Gets all alerts, in slices, instead of the first few. */
   wantsAll?: boolean
-  /** While an alert fires it is sent again and again. */
+  /** A notification is repeated at this interval while an alert fires. */
   refreshMs?: number
   /** Uses credentials of the service, so only administrators may create it. */
   isOfService?: boolean

@@ -101,7 +101,7 @@ function ntfyBodyOf(message: Message, timeZone: string) {
   }
 }
 
-/** Between characters, as UTF-8 counts them. */
+/** Cuts between characters, as UTF-8 counts them. */
 function cut(text: string): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(textBytesMax))
   return read < text.length ? `${text.slice(0, read)}…` : text
