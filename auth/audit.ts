@@ -34,7 +34,7 @@ export interface AuditEntry {
   details?: Record<string, unknown>
 }
 
-/** For a change of several statements in PostgreSQL. Changes of the registry write their own row. */
+/** Changes with several statements in PostgreSQL use this. Changes of the registry write their own row. */
 export async function writeAudit(database: Pick<pg.Pool, 'query'>, entry: AuditEntry): Promise<void> {
   await database.query('INSERT INTO audit (actor, action, subject, details) VALUES ($1, $2, $3, $4)', [
     entry.actor,

@@ -134,7 +134,7 @@ function roomOf(devices: WriterDevices, { owner, ownedMax }: Pick<Addition, 'own
   return Math.max(0, ownedMax - devices.ownedBy(owner.id))
 }
 
-/** As far as there is room. */
+/** Adds as many devices as there is room for. */
 async function addDevices(
   devices: WriterDevices,
   deviceNames: readonly string[],

@@ -14,7 +14,7 @@ import { readingOf } from './rows.ts'
 import { type BenchService, deviceName, startBenchService } from './service.ts'
 
 export interface IngestSetting {
-  /** Per run. */
+  /** Rows of a run. */
   rows: number
   pairs: number
 }

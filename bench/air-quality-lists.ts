@@ -175,7 +175,7 @@ export function openHttpConnection(port: number, authorization: string): HttpCon
 interface MeansSetting {
   fromUs: number
   toUs: number
-  /** Per station. */
+  /** Rows of a station. */
   rows: number
   samples: number
 }

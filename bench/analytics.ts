@@ -139,7 +139,7 @@ async function bench(): Promise<void> {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const reliabilityDays = 30
-/** Under noise the period is met to a few parts in ten thousand. */
+/** The period is off by a few parts in ten thousand under noise. */
 const periodTolerance = 1e-3
 
 interface StatsFigures {

@@ -19,7 +19,7 @@ import { type Reference, startReference } from './reference-process.ts'
 const { values: options } = parseArgs({
   options: { python: { type: 'string', default: 'python3' }, origins: { type: 'string', default: '8' } },
 })
-/** Per series. */
+/** Origins of a series. */
 const origins = Number(options.origins)
 const historyHours = 56 * 24
 const ratioMin = 50

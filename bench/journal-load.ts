@@ -14,7 +14,7 @@ import { deviceOf, readingOf } from './rows.ts'
 export interface JournalRun {
   acknowledged: number
   perSecond: number
-  /** Per append. */
+  /** Percentiles of the time of an append. */
   p50Ms: number
   p99Ms: number
   /** The longest time between two acknowledgements. */

@@ -42,7 +42,7 @@ const bodies = {
 const idleMs = 5_000
 /** The probe has written its measurements to its file by then. */
 const turnProbeMs = 700
-/** About 195 kB as gzip. */
+/** The gzip of the blanks has about 195 kB. */
 const blankBytes = 200_000_000
 
 const { hooks, bounds, run } = startBench()
@@ -109,7 +109,7 @@ async function post(body: keyof typeof bodies, run: number, { port, key, bytesMi
   return { bytes, readings, stored: answer.stored ?? 0 }
 }
 
-/** Since it was asked last, milliseconds. */
+/** Returns the delay in milliseconds since the last request for it. */
 async function eventLoopDelay(port: number): Promise<{ eventLoopP99Ms: number; eventLoopMaxMs: number }> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const ms = (figure: string) => {

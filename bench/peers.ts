@@ -73,9 +73,9 @@ const peers: Record<string, Peer> = {
 
 interface PeerPlan {
   connections: number
-  /** Into an empty database each. */
+  /** Each run begins with an empty database. */
   runs: number
-  /** Different ones in the bodies. */
+  /** Number of different rows in the bodies. */
   rows: number
 }
 

@@ -125,7 +125,7 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
     },
     hampel: { points: gridded, work: () => metrics.map(metric => hampelClean(fine.means[metric])) },
     periodogram: { points: gridded, work: () => straight.map(createPeriodogram(hannWindow(cells))) },
-    // Up to five cycles of each metric with their backgrounds. The reference scans for one.
+    // The work finds up to five cycles of each metric with their backgrounds. The reference scans for one.
     lomb_scargle: {
       points: gridded,
       work: () => {

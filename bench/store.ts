@@ -53,7 +53,7 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
   }
 }
 
-/** Like `countRows`, over several QuestDBs. */
+/** Counts like `countRows`, over several QuestDBs. */
 export async function countReadings(queries: readonly BenchStore['query'][], expected: number): Promise<number> {
   let count = -1
   let changedMs = performance.now()

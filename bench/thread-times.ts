@@ -16,7 +16,7 @@ const names: Record<string, string> = {
   V8Worker: 'helpers of V8',
 }
 
-/** Since the process began, by Linux's `schedstat`. */
+/** Returns processor times since the process began, by Linux's `schedstat`. */
 export function threadTimes(pid: number): ThreadTimes {
   const times: Record<string, number> = {}
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

@@ -62,7 +62,7 @@ export interface ExportOptions {
   stalledMsMax?: number
 }
 
-/** For an open end people write the year 9999. */
+/** Clients write the year 9999 for an open end. */
 const time = z
   .string()
   .transform((text, context) => {

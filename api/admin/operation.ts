@@ -28,7 +28,7 @@ interface PreconditionRefusal {
 
 export interface AdminOperation<Path = unknown, Query = unknown, Body = unknown>
   extends Operation<AdminErrorCode, Path, Query, Body> {
-  /** Only for the local admin token. */
+  /** The operation requires the local admin token. */
   isTokenOnly?: boolean
   /** Refuses a request before its query and body are checked. */
   precondition?(request: FastifyRequest): Promise<PreconditionRefusal | undefined>

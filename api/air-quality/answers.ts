@@ -11,7 +11,6 @@ import { DeviceObject } from './device-object.ts'
 import { airQualityErrors, sendError } from './errors.ts'
 import { Meta } from './query/paging.ts'
 
-/** For GET and HEAD. */
 export function sendResource(request: FastifyRequest, reply: FastifyReply, value: object): FastifyReply {
   return sendJsonBytes(request, reply, Buffer.from(JSON.stringify(value)))
 }

@@ -23,7 +23,7 @@ export interface DevicesOptions {
   removeStation: RemoveStation
 }
 
-/** Also removes its points. */
+/** The points of the station are removed, too. */
 export type RemoveStation = (station: Station, by: string) => Promise<StationChanged<undefined>>
 
 export function deviceOperations({ stations, accounts, removeStation }: DevicesOptions): AirQualityOperation[] {

@@ -24,7 +24,7 @@ export interface OperationInput {
   refusal(): Promise<AirQualityErrorCode | undefined>
 }
 
-/** Only for paths with `:sn`. */
+/** The path must have `:sn`. */
 export function stationIn({ station }: OperationInput): Station {
   if (station === undefined) throw bug('the path names no station')
   return station

@@ -88,7 +88,7 @@ export function ruleFileOperations({ alerts }: RuleImportOptions): AdminOperatio
   ]
 }
 
-/** Only the requesting account's rules, even if it may see others. */
+/** The list has only the requesting account's rules, even if it may see others. */
 async function ownRules(rules: AlertRules, who: Owner): Promise<Rule[]> {
   return await allOwn(who, page => rules.list(who, page))
 }

@@ -7,7 +7,7 @@ export interface BrowsablePage {
   /** `Content File List`, `Content File Instance`. */
   title: string
   description: string
-  /** From the list down to this page, which has no address. */
+  /** The trail leads from the list to this page, which has no address. */
   breadcrumb: readonly { name: string; href: string | undefined }[]
   /** Requested method: `GET`, `OPTIONS`, or one that is not allowed. */
   method: string

@@ -26,7 +26,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'\r\0]/g, character => entities[character] ?? '')
 }
 
-/** For text between tags without control characters, such as JSON: quotes stay unescaped. */
+/** Quotes stay unescaped in text between tags. The text, such as JSON, must not have control characters. */
 export function escapeText(text: string): string {
   return /[&<>]/.test(text) ? text.replace(/[&<>]/g, character => entities[character] ?? '') : text
 }

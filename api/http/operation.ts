@@ -64,7 +64,7 @@ export interface Invalid {
   readonly issues: readonly z.core.$ZodIssue[]
 }
 
-/** Without a schema the value is dropped. */
+/** The value is dropped without a schema. */
 export function checkPart<Value>(schema: z.ZodType<Value> | undefined, sent: unknown): Checked<Value | undefined> {
   return schema === undefined ? { success: true, data: undefined } : schema.safeParse(sent)
 }
@@ -80,7 +80,7 @@ export function checkBody<Body>(
 
 /** Operations of one API with the common parts of their contract. */
 export interface OperationFamily<Declared extends Operation = Operation> {
-  /** For example `/api/admin`. */
+  /** Example: `/api/admin`. */
   prefix: string
   tag: { name: string; description: string }
   operations: readonly Declared[]

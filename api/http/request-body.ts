@@ -126,7 +126,7 @@ export function bodyOf(request: IncomingMessage): PassThrough {
   return body
 }
 
-/** Without its parameters. */
+/** The result has no parameters. */
 export function mediaTypeOf(request: FastifyRequest): string {
   const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';')
   return mediaType.trim().toLowerCase()

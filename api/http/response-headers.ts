@@ -10,7 +10,7 @@ export const securityHeaders = {
   'x-frame-options': 'DENY',
 } as const
 
-/** Only for pages: a redirect with this header would cut the opener off from the popup of a drive. */
+/** Only pages have this header: a redirect with it would cut the opener off from the popup of a drive. */
 export const pageHeaders = { 'cross-origin-opener-policy': 'same-origin' } as const
 
 /** Call it before the routes are added. Answers that reach no hook set the headers themselves. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import type { Operation, OperationFamily } from './operation.ts'
 
 export interface RouteFamily {
-  /** For example `/api/admin`. The longest matching prefix takes precedence. */
+  /** Example: `/api/admin`. The longest matching prefix takes precedence. */
   prefix: string
   /** Operations in the contract. Pages have none. */
   published: readonly OperationFamily[]

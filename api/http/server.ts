@@ -40,7 +40,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const familyOf = createFamilyFinder(families)
   const app = fastify({
     serverFactory: servers.create,
-    // Only for the reported address. The factory has its own options.
+    // Fastify derives the reported address from this option. The factory has its own options.
     ...(tls === undefined ? {} : { https: tls }),
     trustProxy: config.TRUST_PROXY ?? false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: parameterLengthMax },
@@ -153,7 +153,7 @@ function refuseAddress(
     .send(renderDocument({ title, style, body, root, visitor, words }))
 }
 
-/** At equal preference the first one is sent. */
+/** The first one is sent at equal preference. */
 const types = ['application/json', 'text/html']
 
 /** False for clients that accept anything, such as `curl`. Browsers name the type. */

@@ -32,8 +32,8 @@ export interface PiecesOptions extends StallOptions {
 }
 
 /**
- * For HTTP/1.1 and newer: earlier versions mark the end of a response by the end of the connection, so an interrupted
- * one looks complete. Passed pieces must not be used again: their memory is freed.
+ * Clients need HTTP/1.1 or newer. Earlier versions mark the end of a response by the end of the connection, so an
+ * interrupted one looks complete. Passed pieces must not be used again: their memory is freed.
  */
 export function sendPieces(
   reply: FastifyReply,

@@ -32,7 +32,7 @@ export function customMetrics(
   return wanted.filter(({ name }) => !always.includes(name)).map(metric => customMetric(metrics, device.number, metric))
 }
 
-/** Without names, the metrics that both devices have sent. */
+/** Requests without names compare the metrics that both devices have sent. */
 export function comparedMetrics(
   metrics: AnalysedMetrics,
   [a, b]: readonly [MetricDevice, MetricDevice],

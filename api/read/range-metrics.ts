@@ -21,7 +21,7 @@ type ChosenMetrics =
   | { readonly ok: true; readonly chosen: RangeMetrics }
   | { readonly ok: false; readonly status: string }
 
-/** Without the parameter: the built-in metrics, then the device's custom ones. */
+/** Requests without the parameter get the built-in metrics, then the device's custom ones. */
 export function chooseMetrics(text: unknown, device: Device, registry: DeviceMetrics): ChosenMetrics {
   const custom = customMetricsOf(registry, device)
   if (text === undefined && custom.length === 0) {

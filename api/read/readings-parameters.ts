@@ -28,7 +28,7 @@ const formats: Record<string, RangeFormat> = {
   parquet: { layout: 'parquet', mediaType: 'application/vnd.apache.parquet', extension: 'parquet' },
 }
 const json = formats['json'] as RangeFormat
-/** At equal preference, the first one is sent. */
+/** The first one is sent at equal preference. */
 const formatsByMediaType = new Map([
   ['application/json', json],
   ['application/x-ndjson', formats['ndjson']],

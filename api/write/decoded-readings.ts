@@ -14,7 +14,7 @@ export interface RefusedReading {
 }
 
 export interface TakenReadings {
-  /** On disk. */
+  /** Number of readings on disk. */
   readonly stored: number
   readonly refused: readonly RefusedReading[]
   readonly leftOut: readonly (LeftOut & { device: string })[]

@@ -38,7 +38,7 @@ export interface WebhookOptions extends Pick<FindWriterOptions, 'findPrincipal'>
   meter: ReadingMeter
   decoders: Decoders
   recent: Pick<RecentMessages, 'add'>
-  /** Of failing credentials. */
+  /** The limit counts failing credentials. */
   authRateLimit: AuthRateLimit
   log: Log
 }
@@ -124,7 +124,7 @@ function createWebhooks({
     return writers.ofPrincipal(principal, find)
   }
 
-  /** Before the body is read. */
+  /** Authentication precedes the reading of the body. */
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const family = familyOf(request)
     // Messages of a decoder that is not written yet are kept for its author.
@@ -217,7 +217,7 @@ function bytesOf({ method, originalUrl, headers }: FastifyRequest): number {
   return method === 'GET' ? originalUrl.length : Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
 }
 
-/** In the path, or where the protocol of Weather Underground has its password. */
+/** The key is in the path, or where the protocol of Weather Underground has its password. */
 function keyInAddress(request: FastifyRequest): string | undefined {
   const { key } = request.params as Parameters
   return key ?? (familyOf(request) === 'wunderground' ? parametersOf(request)['PASSWORD'] : undefined)
@@ -240,7 +240,7 @@ function addBodies(scope: Scope): void {
   })
   scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (_request, body, done) => {
     const form = new URLSearchParams(body.toString())
-    // In place of bytes that are not UTF-8.
+    // `%EF%BF%BD` replaces bytes that are not UTF-8.
     if (form.toString().includes('%EF%BF%BD')) done(new BodyError(400, 'the form is not UTF-8'))
     else done(null, Object.fromEntries([...form].slice(0, parametersMax)))
   })

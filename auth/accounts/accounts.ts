@@ -144,7 +144,7 @@ const grantSweep = [
   // The device has not fetched the key in time.
   `UPDATE api_keys SET revoked_at = $1 FROM device_grants
    WHERE api_keys.id = key_id AND revoked_at IS NULL AND status = 'approved' AND device_grants.expires_at <= $1`,
-  // Until then, polls report the expiry.
+  // Polls report the expiry for an hour.
   "DELETE FROM device_grants WHERE expires_at <= $1::timestamptz - interval '1 hour'",
 ]
 

@@ -51,7 +51,10 @@ const failuresNotifiedMin = 10
 const dayMs = 24 * 3_600_000
 const notices: RateLimit = { kind: 'login notice', countMax: 1, windowMs: dayMs }
 
-/** Once a day for each network, so that a successful guesser is reported even if the owner has signed in meanwhile. */
+/**
+ * The owner is notified once a day for each network, so that a successful guesser is reported even if the owner has
+ * signed in meanwhile.
+ */
 async function notifyOwner(parts: AccountParts, { id, email }: Account, { network }: Client): Promise<void> {
   if ((await parts.limits.take(notices, `${id} ${network}`)) !== undefined) return
   const mail = { kind: 'login-after-failures', email, accountId: id, nowMs: parts.nowMs() } as const

@@ -253,7 +253,7 @@ export type DeviceChangeRequest = z.infer<typeof DeviceChangeRequest>
 
 /** The part of a record that the rest of the service reads. */
 export const Device = z.object({
-  /** Not reused, so data of a removed device stays apart from a new device of the same name. */
+  /** Numbers are not reused, so data of a removed device stays apart from a new device of the same name. */
   number: z.int(),
   name: z.string(),
   /** Key of its readings in QuestDB. The service generates it, and renaming keeps it. */

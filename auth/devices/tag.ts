@@ -62,7 +62,7 @@ const published = {
 
 export const Tag = tagText(tagFault).meta({ ...published, not: { pattern: '^[^:]*:\\*$' } })
 
-/** At most one value for each key, like labels in Prometheus, sorted by key. */
+/** Each key has at most one value, like labels in Prometheus. Sorted by key. */
 export const Tags = z
   .array(Tag)
   .max(tagsMax)

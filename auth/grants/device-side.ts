@@ -27,7 +27,7 @@ import {
 } from './grant.ts'
 
 interface StartedGrant {
-  /** Only this answer has it. */
+  /** Only this answer has the device code. */
   deviceCode: string
   userCode: string
   expiresInSeconds: number

@@ -24,7 +24,7 @@ export interface MailTransportOptions {
   nowMs: () => number
 }
 
-/** Beyond it, the oldest files are removed. */
+/** The oldest files beyond it are removed. */
 const filesMax = 1_000
 
 const noAccess = { disableFileAccess: true, disableUrlAccess: true }

@@ -35,7 +35,7 @@ const sentAtOnceMax = 4
 const claimMs = 300_000
 const retryMsFirst = 60_000
 const retryMsMax = 3_600_000
-/** About a day with the delays above. */
+/** The attempts take about a day with the delays above. */
 const attemptsMax = 28
 
 export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_000 }: MailerOptions): Mailer {

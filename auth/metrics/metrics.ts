@@ -40,9 +40,9 @@ export interface Metrics extends MetricChanges, MetricDiscovery, SeriesRemoval {
   /** Device numbers and series numbers, alternating, of all series. */
   seriesPairs(): Uint32Array
   seriesMax(): number
-  /** At least the highest series number of all processes, from PostgreSQL. */
+  /** Reads a number that is at least the highest series number of all processes from PostgreSQL. */
   seriesGiven(): Promise<number>
-  /** Devices and metrics of the series after this number, from PostgreSQL. */
+  /** Reads the devices and metrics of the series after this number from PostgreSQL. */
   namedSeries(after: number, rowsMax: number): Promise<NamedSeries[]>
   metricOf(device: number, series: number): Metric | undefined
   /** Custom metrics that the device has sent, oldest first. */

@@ -41,7 +41,7 @@ export async function revokeSession(
   )
 }
 
-/** Also revokes tokens without a session: those from before the next whole second. */
+/** Tokens without a session are revoked, too, if they date from before the next whole second. */
 export async function revokeAllSessions(transaction: Transaction, accountId: number, nowMs: number): Promise<void> {
   await transaction.query(
     'UPDATE sessions SET revoked_at = to_timestamp($2::float8 / 1000) WHERE account_id = $1 AND revoked_at IS NULL',

@@ -183,7 +183,7 @@ export async function handStationsOver(transaction: Transaction, owner: number, 
   await transaction.query(text, [owner, by])
 }
 
-/** Not a change of the record, so without an audit row. True if one of them has its first data. */
+/** The record stays unchanged, so no audit row is written. True if one of the stations has its first data. */
 export async function saveLastData(transaction: Transaction, ids: number[], timesMs: number[]): Promise<boolean> {
   const text = `WITH before AS MATERIALIZED (SELECT id, last_data_at FROM stations WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE)
     UPDATE stations SET last_data_at = greatest(stations.last_data_at, to_timestamp(seen.ms / 1000))

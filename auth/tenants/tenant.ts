@@ -24,7 +24,7 @@ export const TenantChange = z
   .meta({ minProperties: 1 })
 export type TenantChange = z.infer<typeof TenantChange>
 
-/** For an administrator, without secrets. */
+/** The details of an administrator's view have no secrets. */
 export const TenantDetails = z.object({
   slug: z.string(),
   name: z.string(),

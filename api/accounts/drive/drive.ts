@@ -181,7 +181,7 @@ function headersWith(nonce: string): Record<string, string> {
       `default-src 'none'; script-src 'nonce-${nonce}'`,
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ].join('; '),
-    // With any other value the window would lose its opener.
+    // The window would lose its opener with any other value.
     'cross-origin-opener-policy': 'unsafe-none',
     'referrer-policy': 'no-referrer',
   }

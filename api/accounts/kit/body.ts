@@ -11,7 +11,7 @@ import { errorAt, missing, notAnObject, type ValidationError, withoutSecrets } f
 type ParsedBody =
   | { kind: 'object'; value: object }
   | { kind: 'bad-text' }
-  /** Not JSON. Reported before the credential is checked. */
+  /** The text is not JSON. The error is reported before the credential is checked. */
   | { kind: 'bad-json'; error: ValidationError }
   /** Valid JSON, or another media type, without an object. */
   | { kind: 'no-object'; error: ValidationError }

@@ -28,7 +28,7 @@ const compress = promisify(gzip)
 /** A shorter body is sent uncompressed. */
 const gzipBytesMin = 1024
 const freshMs = 1000
-/** At most some 300 kB each. */
+/** A body has at most some 300 kB. */
 const bodiesMax = 64
 
 /** `head` depends on the moment only, so the tag covers the rest. It is weak, since the bytes differ. */

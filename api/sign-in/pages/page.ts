@@ -14,7 +14,7 @@ export interface Page<Visitor = SignedIn | undefined> {
   /** `/sign-in` */
   path: string
   show(request: PageRequest<Visitor>): Promise<PageAnswer>
-  /** Without it, the page has no form. */
+  /** A page without this function has no form. */
   submit?(request: PageRequest<Visitor>, form: FormFields): Promise<PageAnswer>
 }
 

@@ -105,7 +105,7 @@ const codeNames: Record<string, string> = { '': 'default', µ: 'micro' }
 function queryOf(version: Version) {
   const names = [...precisions[version].keys()].filter(name => typeof name === 'string')
   const description = 'Unit of the timestamps; nanoseconds by default.'
-  // For generators that keep only the ASCII characters of names.
+  // Some generators keep only the ASCII characters of names.
   const varnames = names.map(name => codeNames[name] ?? name)
   return z.object({
     precision: z.enum(names).optional().meta({ description, 'x-enum-varnames': varnames }),
