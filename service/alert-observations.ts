@@ -9,6 +9,7 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/state/watch.ts'
 import type { Analyses } from '../query/analyses/create-analyses.ts'
 import type { Insights as FleetInsights } from '../query/insights.ts'
+import type { Replicas } from '../query/replicas.ts'
 import { Insights } from '../query/shapes/insights.ts'
 import { UnusualValues } from '../query/shapes/unusual.ts'
 import type { Questdb } from '../store/questdb/questdb.ts'
@@ -18,6 +19,7 @@ import type { DiskUse } from './lifecycle/disk/disk-use.ts'
 
 export interface AlertFactsOptions {
   replicas: readonly QuestdbReplica<Pick<Questdb, 'state'>>[]
+  readReplicas: Pick<Replicas, 'behindMs'>
   ingest: Pick<Ingest, 'status'>
   pointsIngest: Pick<PointsIngest, 'status'>
   /** Kafka topics that serve as journals; undefined with journals on disk. */
@@ -30,7 +32,7 @@ const hourMs = 3_600_000
 
 /** Called several times a minute. */
 export function createAlertFacts(options: AlertFactsOptions): () => Promise<readonly Fact[]> {
-  const { replicas, ingest, pointsIngest, topicStates, diskUse, nowMs } = options
+  const { replicas, readReplicas, ingest, pointsIngest, topicStates, diskUse, nowMs } = options
   let awaySinceMs: number | undefined
   let steps = ingest.status().clock.steps
   const steppedMs: number[] = []
@@ -45,11 +47,14 @@ export function createAlertFacts(options: AlertFactsOptions): () => Promise<read
     return { fact: 'questdb_away', value: seconds, text }
   }
 
+  /** The lags of the journals describe the most advanced replica. Others may be later. */
   function forwardingLate(): Fact {
-    const seconds = Math.max(ingest.status().lag.seconds, pointsIngest.status().lag.seconds)
-    const problems = (topicStates?.() ?? []).flatMap(({ problems }) => problems)
+    const topics = topicStates?.() ?? []
+    const replicaMs = [...readReplicas.behindMs(), ...topics.map(({ unforwardedMs }) => unforwardedMs)]
+    const lags = [ingest.status().lag.seconds, pointsIngest.status().lag.seconds, ...replicaMs.map(ms => ms / 1000)]
+    const problems = topics.flatMap(({ problems }) => problems)
     const text = problems.find(({ kind }) => kind === 'unforwarded')?.text ?? ''
-    return { fact: 'forwarding_late', value: Math.round(seconds), text }
+    return { fact: 'forwarding_late', value: Math.round(Math.max(...lags)), text }
   }
 
   function deadLetters(): Fact {

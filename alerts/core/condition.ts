@@ -102,8 +102,9 @@ export function metricOf(condition: Condition): string | undefined {
 export interface Fact {
   readonly fact: ServiceFact
   /**
-   * Seconds for which QuestDB has been away, the age of the oldest reading that it lacks in seconds, dead letters, days until the disk is full (Infinity: never), the share of the
-   * journal that is full, steps of the clock within the last hour.
+   * Seconds for which QuestDB has been away. Seconds for which it lacks a reading, a replica is behind or no process forwards to it.
+   * Dead letters, days until the disk is full (Infinity: never), the share of the journal that is full, steps of the clock within
+   * the last hour.
    */
   readonly value: number
   /** The observation as a sentence. */

@@ -183,9 +183,9 @@ test('durations are by route, method and class of the status, never by address',
 test('the topics of Kafka have metrics only where they are the journals', async t => {
   const offsets = { start: 5, end: 30, applied: 20, oldestMs: 1000 }
   const sight = { ...offsets, replicas: 3, inSync: 2, retentionMs: 604_800_000, weaknesses: [], unforwarded: [] }
-  const seen: TopicState = { topic: 'a', sight, share: 0.25, problems: [] }
+  const seen: TopicState = { topic: 'a', sight, share: 0.25, unforwardedMs: 0, problems: [] }
   const problems: TopicState['problems'] = [{ kind: 'unreachable', text: 'away' }]
-  const unseen: TopicState = { topic: 'b', sight: undefined, share: undefined, problems }
+  const unseen: TopicState = { topic: 'b', sight: undefined, share: undefined, unforwardedMs: 0, problems }
   const body = await startMetrics(t, { topics: () => [seen, unseen] }).scrape()
   const figureOf = (name: string, topic: string) =>
     new RegExp(`^barograph_kafka_topic_${name}\\{topic="${topic}"\\} (.+)$`, 'm').exec(body)?.[1]

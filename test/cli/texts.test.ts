@@ -129,7 +129,7 @@ const sight = {
   weaknesses: [],
 }
 const problem = { kind: 'underReplicated', text: '2 of 3 replicas are in sync' } as const
-const seen: TopicState = { topic: 'a', sight, share: 0.129, problems: [problem] }
+const seen: TopicState = { topic: 'a', sight, share: 0.129, unforwardedMs: 0, problems: [problem] }
 
 t.test('a topic has its waiting records, the retention and the replicas', async t => {
   const topic = topicStatus(seen)
@@ -149,7 +149,7 @@ t.test('records that Kafka has deleted do not wait', async t => {
 })
 
 t.test('a topic that was not checked is reported as unchecked', async t => {
-  const topic = topicStatus({ topic: 'a', sight: undefined, share: undefined, problems: [] })
+  const topic = topicStatus({ topic: 'a', sight: undefined, share: undefined, unforwardedMs: 0, problems: [] })
   t.match(topic, { offsets: null, oldest: null, retention_used: null })
   t.equal(topicText(topic), 'not looked at yet')
 })

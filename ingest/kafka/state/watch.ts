@@ -212,6 +212,8 @@ export interface TopicState {
   sight: TopicSight | undefined
   /** Share of the retention used by the oldest record missing in QuestDB. Undefined before the first result. */
   share: number | undefined
+  /** How long no process has forwarded to one of the replicas; 0 while each has a process. */
+  unforwardedMs: number
   problems: TopicProblem[]
 }
 
@@ -240,6 +242,10 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
     return sight === undefined ? undefined : retentionShare(sight.oldestMs, sight.retentionMs, nowMs())
   }
 
+  function unforwardedMs(): number {
+    return unforwardedSinceMs === undefined ? 0 : nowMs() - unforwardedSinceMs
+  }
+
   async function look(): Promise<void> {
     let fault: string | undefined
     let isOther = false
@@ -259,7 +265,7 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
       isOther,
       share: share(),
       lateMs: sight?.oldestMs === undefined ? 0 : nowMs() - sight.oldestMs,
-      unforwardedMs: unforwardedSinceMs === undefined ? 0 : nowMs() - unforwardedSinceMs,
+      unforwardedMs: unforwardedMs(),
     })
     noteProblems(log, topic, problems, found)
     problems = found
@@ -274,7 +280,7 @@ export function watchTopic(options: TopicWatchOptions): TopicWatch {
 
   const running = run()
   return {
-    state: () => ({ topic, sight, share: share(), problems }),
+    state: () => ({ topic, sight, share: share(), unforwardedMs: unforwardedMs(), problems }),
     retentionShare: share,
     refusal() {
       const used = share() ?? 0

@@ -62,8 +62,10 @@ t.test('waiting records are reported with their age and their share of the reten
   t.strictSame(watch.state().problems, [], 'another one may take over')
   passedMs = 61_000
   await waitFor('it is late', async () => kindsOf(watch.state().problems).join() === 'late,unforwarded')
+  t.ok(watch.state().unforwardedMs >= 61_000)
   holders = 1
   await waitFor('one forwards', async () => kindsOf(watch.state().problems).join() === 'late')
+  t.equal(watch.state().unforwardedMs, 0)
   passedMs = 5.1 * hourMs
   t.ok((watch.retentionShare() ?? 0) > 0.5, 'by the clock, without another look')
   await waitFor('the alarm', async () => kindsOf(watch.state().problems).join() === 'late,retention')
