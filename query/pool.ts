@@ -3,6 +3,7 @@
 import { MessageChannel, type ResourceLimits } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Log } from '../store/log.ts'
+import { threadEnvironment } from '../store/thread-environment.ts'
 import type { Encoded, TaskResult, WorkerSettings } from './task.ts'
 
 export interface PoolOptions {
@@ -63,8 +64,8 @@ export function createPool<Queries extends QueriesOf<Queries>, Result = Encoded>
     // Otherwise an idle thread sleeps so deeply that it does not see its connection break.
     atomics: 'disabled',
     resourceLimits: options.resourceLimits,
-    // Workers get their settings as data, and must not read the environment.
-    env: {},
+    // Workers get their settings as data, and must not read the environment of the process.
+    env: threadEnvironment(),
     execArgv: [],
   })
   threads.on('error', (error: unknown) => log.error({ err: error }, 'query worker thread failed'))

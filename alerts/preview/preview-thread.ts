@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import type { AlertReadings } from '../../query/alerts/alert-queries.ts'
 import { bug } from '../../store/limits/bug.ts'
+import { threadEnvironment } from '../../store/thread-environment.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { PreviewCommand, PreviewJob, PreviewReply, PreviewResult } from './preview-job.ts'
 
@@ -37,7 +38,7 @@ export function createPreviewThread(): PreviewThread {
     const started = new Worker(new URL('./preview-worker.ts', import.meta.url), {
       name: 'alert previews',
       resourceLimits: threadLimits.analyses,
-      env: {},
+      env: threadEnvironment(),
       execArgv: [],
     })
     started.on('message', (reply: PreviewReply) => {

@@ -1,11 +1,16 @@
-/** The limits of worker threads: V8 gives a thread the requested young generation. */
+/** Worker threads: V8 gives a thread the requested young generation, and its modules come from the compile cache. */
 
-import type { Worker } from 'node:worker_threads'
+import { once } from 'node:events'
+import { enableCompileCache, getCompileCacheDir } from 'node:module'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { analysesGroup } from '../../api/read/analyses.ts'
 import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { threadEnvironment } from '../../store/thread-environment.ts'
 import { openTestIngest } from '../ingest/open-ingest.ts'
 import { makeDevice, queryAt } from '../query/query-at.ts'
+import { testCacheDirectory } from '../support/cache-directory.ts'
 import { nowhere } from '../support/databases.ts'
 import { openReadsOf } from '../support/open-reads.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -41,4 +46,12 @@ t.test('every worker thread has the limits of its kind', async t => {
     // V8 rounds it to a power of two times three.
     t.ok(young < 2 * limits.maxYoungGenerationSizeMb, `${young} MiB of ${limits.maxYoungGenerationSizeMb}`)
   }
+})
+
+t.test('a thread that gets its settings as data uses the compile cache of the process', async t => {
+  enableCompileCache(join(testCacheDirectory(), 'compiled'))
+  const report = `require('node:worker_threads').parentPort.postMessage(require('node:module').getCompileCacheDir())`
+  const thread = new Worker(report, { eval: true, env: threadEnvironment() })
+  t.strictSame(await once(thread, 'message'), [getCompileCacheDir()])
+  t.type(getCompileCacheDir(), 'string')
 })
