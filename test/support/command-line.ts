@@ -19,13 +19,14 @@ export async function barograph(
   words: readonly string[],
   { environment = {}, stdin = '' }: CommandSettings = {},
 ): Promise<CommandRun> {
-  const { PATH = '', HOME = '' } = process.env
+  // The runner's options for Java halve the processor time that a restore's QuestDB takes to start.
+  const { PATH = '', HOME = '', JAVA_TOOL_OPTIONS = '' } = process.env
   const [stdout, stderr] = [collector(), collector()]
   const status = await runCommand(words, {
     stdin: Readable.from([Buffer.from(stdin)]),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    environment: { PATH, HOME, ...environment },
+    environment: { PATH, HOME, JAVA_TOOL_OPTIONS, ...environment },
     version: '0.0.0',
   })
   return { status, stdout: stdout.text(), stderr: stderr.text() }
