@@ -169,7 +169,7 @@ interface LinesSource {
 }
 
 interface LinesJob<Answer> {
-  /** Below `/api/admin`. */
+  /** The path is below `/api/admin`. */
   path: string
   shape: z.ZodType<Answer>
   /** Names of counts in the answer, besides the counts of lines. */

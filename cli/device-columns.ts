@@ -68,7 +68,7 @@ export const deviceFields: Readonly<Record<string, string>> = Object.fromEntries
   optionsOf.map(({ field, flags }) => [flags.replace(/^--([a-z-]+).*/, '$1').replaceAll('-', '_'), field]),
 )
 
-/** Without a choice, a field is null. */
+/** A field without a choice becomes null. */
 export function withoutChoice(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isNone = (field: string, value: unknown) => value === noChoice && optional.has(field)
   return Object.fromEntries(

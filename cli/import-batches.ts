@@ -111,7 +111,7 @@ async function* unchangedBatches(
   yield* plainBatches(file, (await chunksOf(again, shape)).all, again, shape, decimal)
 }
 
-/** By all lines of the file. */
+/** All lines of the file decide. */
 async function surveyDecimal(
   file: string,
   chunks: AsyncIterable<Chunk>,

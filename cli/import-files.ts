@@ -126,7 +126,7 @@ async function importBatch(
     })
   if (batch.lineCount === 0) return nothing
   let answer = await upload()
-  // Once is enough, unless the server lists fewer rejects than there are.
+  // A single repeat is enough, unless the server lists fewer rejects than there are.
   while (devices !== undefined && (await devices.make(unknownDevices(answer))) > 0) answer = await upload()
   return answer
 }

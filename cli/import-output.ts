@@ -8,7 +8,7 @@ import type { Batch } from './import-batch.ts'
 import { printable } from './output.ts'
 
 export interface Progress {
-  /** So many bytes of the files were read, and so many rows of them are settled. */
+  /** `bytes` of the files were read, and `rows` of them are settled. */
   update(bytes: number, rows: number): void
   note(text: string): void
   stop(): void

@@ -100,7 +100,7 @@ async function* counted(stream: AsyncIterable<Buffer>, counter: { bytes: number 
 
 const magicLength = 4
 
-/** By the first bytes and not by the name, so that a pipe needs no option and a wrong name does no harm. */
+/** The first bytes decide and not the name, so that a pipe needs no option and a wrong name does no harm. */
 async function decompressed(pieces: AsyncGenerator<Buffer>): Promise<AsyncIterable<Uint8Array>> {
   const { start, all } = await startOf(pieces, bytes => bytes.length >= magicLength)
   const decoder = decoderFor(start)

@@ -33,13 +33,13 @@ export interface ImportState {
   readonly isContinued: boolean
   /** How far the file was sent. */
   of(file: string): Sent
-  /** On disk when it returns. */
+  /** The state is on disk when this returns. */
   save(file: string, sent: Sent): void
-  /** When all is done. */
+  /** The caller calls this when all is done. */
   remove(): void
 }
 
-/** Without a path nothing is kept. Throws a CommandError. */
+/** Nothing is kept without a path. Throws a CommandError. */
 export function openImportState(path: string | undefined, options: string): ImportState {
   if (path === undefined)
     return { isContinued: false, of: () => nothing, save: () => undefined, remove: () => undefined }

@@ -11,14 +11,16 @@ import { openForOwner, passwordRow, passwordsHeader } from './passwords.ts'
 
 const contentTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
 
-/** With the delays below these are some five minutes: long enough for a restart, or for a full disk to get room. */
+/**
+ * The attempts take some five minutes with the delays below: long enough for a restart, or for a full disk to get room.
+ */
 const attemptsMax = 15
 const delayMsMin = 500
 const delayMsMax = 30_000
 
 interface UploadOptions<Answer> {
   client: AdminClient
-  /** Below `/api/admin`. */
+  /** The path is below `/api/admin`. */
   path: string
   /** The schema of its answer. */
   shape: z.ZodType<Answer>

@@ -27,7 +27,7 @@ interface Given {
   systemd?: boolean
 }
 
-/** Of deploy/barograph.service. */
+/** The directory is set in deploy/barograph.service. */
 const unitDataDirectory = '/var/lib/barograph'
 
 /** Asks a person, or undefined where no terminal can answer. */
@@ -216,13 +216,13 @@ function createAsk({ stdin, stdout }: CommandContext['streams']) {
     async password(message: string): Promise<string> {
       return answered(await prompts.password({ message, ...streams }))
     },
-    /** Only where systemd runs and lets us. */
+    /** False unless systemd runs and this process may install units. */
     async unit(environment: CommandContext['environment']): Promise<boolean> {
       if (process.getuid?.() !== 0 || findProgram('systemctl', environment) === undefined) return false
       const message = 'Install a systemd unit, which starts the service with the machine?'
       return answered(await prompts.confirm({ message, ...streams }))
     },
-    /** Until the server takes the answers. */
+    /** Repeats the step until the server accepts its answers. */
     async again<Value>(step: () => Promise<Value>): Promise<Value> {
       for (;;) {
         try {

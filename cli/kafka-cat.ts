@@ -18,7 +18,7 @@ export interface CatOptions {
 
 const fetchBytes = 1024 * 1024
 
-/** From the offset up to where the topic ended at the call. */
+/** Prints records from the offset up to the end of the topic at the time of the call. */
 export async function catTopic({ partition, table, from, groupsMax, print }: CatOptions): Promise<void> {
   const { start, end } = await partition.offsets()
   let left = groupsMax

@@ -73,7 +73,7 @@ export function defineKafka(command: Command, context: CommandContext): void {
         for (const topic of topics) {
           const done = await prepareTopic(kafka.admin, topic, { requirements, apply: apply === true })
           prepared.push(done)
-          // At once, for the next one may fail.
+          // Each result is printed at once, since the next topic may fail.
           if (json !== true) printPrepared(streams, done)
         }
       })

@@ -22,7 +22,7 @@ export interface CommandRow {
   /** Description of the option --json, or false without it. */
   json?: string | false
   help?: string
-  /** Without the name of the program. */
+  /** The name of the program is left out. */
   examples?: readonly string[]
 }
 
@@ -39,7 +39,7 @@ interface Outcome {
 }
 
 interface Request<Answer> {
-  /** Below `/api`. A step such as `:id` is the argument of this name. */
+  /** The path is below `/api`. A step such as `:id` is the argument of this name. */
   send: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`
   answer: z.ZodType<Answer>
   /** Looks up steps of the path that arguments only describe. */

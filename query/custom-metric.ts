@@ -39,7 +39,7 @@ export interface CustomMetric extends MetricDescription, ValuesPlace {
 
 export interface PairedSpeed extends ValuesPlace {
   readonly name: string
-  /** In the speed's unit; null while that is unknown. */
+  /** The limit is in the speed's unit; null while that is unknown. */
   readonly calmBelow: number | null
 }
 

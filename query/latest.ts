@@ -100,7 +100,7 @@ const bucketMinutes = [1, 5, 15, 60, 360, 1440] as const
 type BucketMinutes = (typeof bucketMinutes)[number]
 
 interface LatestRange {
-  /** Only these devices; undefined for all. */
+  /** Devices to read; undefined for all. */
   readonly symbols: readonly string[] | undefined
   readonly startUs: number
   readonly endUs: number

@@ -24,7 +24,9 @@ export interface QueryLimits {
   readonly analysisRowsMax: number
   /** An answer that goes on changing is built at most this often. */
   readonly rebuildMs: number
-  /** Up to this age such an answer is served while the next one is built. An older one only when the build fails. */
+  /**
+   * An answer up to this age is served while the next one is built. An older one is served only when the build fails.
+   */
   readonly staleMs: number
   /** The insights of the fleet are computed at most this often. */
   readonly insightsMs: number

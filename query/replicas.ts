@@ -12,9 +12,12 @@ export interface ReadReplica {
   readonly address: QuestdbAddress
   /** The replica answered the last probe, and its expired days are known. Without it every query is sent. */
   readonly answers?: () => boolean | Promise<boolean>
-  /** For each journal, the position before which it shows everything. Without it the replica is never behind. */
+  /**
+   * Each journal has the position before which the replica shows everything. A replica without this function is never
+   * behind.
+   */
   readonly shown?: () => readonly number[]
-  /** Without it all hours are computed from raw readings. */
+  /** All hours are computed from raw readings without it. */
   readonly hourSources?: () => HourSources
 }
 
@@ -42,7 +45,7 @@ export interface Replicas {
   choose(): number | undefined | Promise<number | undefined>
   /** Marks a replica as unavailable after a failed query: others are chosen first until it was probed. */
   suspect(number: number): void
-  /** For how long each replica has shown less than another one, in milliseconds, indexed by number less 1. */
+  /** Returns the milliseconds for which each replica has shown less than another one, indexed by number less 1. */
   behindMs(): readonly number[]
 }
 

@@ -40,7 +40,7 @@ export interface HourlyColumns {
 
 /** One row for each UTC hour with any reading, ascending. */
 export interface HourlySeries {
-  /** When each hour began, milliseconds since 1970. */
+  /** Start of each hour, milliseconds since 1970. */
   readonly startsMs: Float64Array
   readonly metrics: Readonly<Record<Metric, HourlyColumns>>
 }

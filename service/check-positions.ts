@@ -24,7 +24,7 @@ export interface DiskCheckOptions {
   nowMs: () => number
 }
 
-/** Also forwards, replays or pauses the journals. */
+/** The check also forwards, replays or pauses the journals. */
 export function checkDiskJournals({ journals, ...options }: DiskCheckOptions): ContentCheck {
   const followers = journals.map(createFollower)
   return async exec => {
@@ -96,7 +96,7 @@ export interface CheckedTopic {
   start: () => number
 }
 
-/** For processes that read replicas which another process forwards to. */
+/** Processes that read replicas use this check. Another process forwards to the replicas. */
 export function checkTopics(database: Database, replica: number, topics: readonly CheckedTopic[]): ContentCheck {
   return async exec => {
     const issues: string[] = []

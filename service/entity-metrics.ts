@@ -26,7 +26,7 @@ export function createEntityMetrics(
   }
 }
 
-/** For samples of remote writers. */
+/** Samples of remote writers are matched with these metrics. */
 export function createKnownMetrics(metrics: Pick<Metrics, 'all' | 'version'>): () => readonly KnownMetric[] {
   let version = -1
   let known: readonly KnownMetric[] = []

@@ -31,7 +31,7 @@ import { readSetAside } from './set-aside.ts'
 import type { Config } from './settings/config.ts'
 import type { ServiceParts } from './start-parts.ts'
 
-/** Then a client of events reconnects, which applies a revoked credential. */
+/** A client of events then reconnects, which applies a revoked credential. */
 const privateStreamMsMax = 10 * 60_000
 
 /** Bounds the rules listed in the status. */

@@ -56,7 +56,7 @@ export async function listen(
     await Promise.all([mqtt?.close(), app.close()])
   })
   await app.ready()
-  // From here on memory follows changes of other nodes. The time between the first lease and its renewal has to be
+  // Memory follows changes of other nodes from now on. The time between the first lease and its renewal has to be
   // short.
   await parts.nodes.join()
   try {

@@ -14,7 +14,7 @@ import { kafkaSettings } from './settings/kafka.ts'
 
 export interface ServiceKafka {
   kafka: Kafka
-  /** For threads, which have their own connections. */
+  /** Threads use these options, since they have their own connections. */
   connection: KafkaOptions
   topics: ServiceTopicNames
   requirements: TopicRequirements

@@ -29,7 +29,7 @@ export interface ReadinessOptions {
   isStopping: () => boolean
 }
 
-/** Beyond it, dashboards are outdated. */
+/** Dashboards are outdated beyond it. */
 const lagSecondsMax = 60
 
 export function readinessOf(options: ReadinessOptions): Readiness {
@@ -101,7 +101,7 @@ function questdbFault(
   return forwarderFault === undefined ? undefined : `cannot write to QuestDB: ${forwarderFault}`
 }
 
-/** Until the clock has passed it: whether the clock was wrong before or is wrong now is unknown. */
+/** Returns the text for a clock behind the newest stamp. Whether the clock was wrong before or is wrong now is unknown. */
 function aheadText(rows: string, seconds: number): string {
   const what = `the newest stamp of ${rows} is ${Math.ceil(seconds)} s ahead of the clock`
   return `${what}: the clock is or was wrong`

@@ -12,11 +12,11 @@ import type { Config } from './settings/config.ts'
 type IsWithinRate = IntakeOptions['isWithinRate']
 
 export interface SenderRates {
-  /** For bodies of many readings in any format. */
+  /** The share limits bodies of many readings in any format. */
   fairShare: FairShare
   /** Shared by all protocols, so that guessers do not get separate attempts for each. */
   authRateLimit: AuthRateLimit
-  /** For single readings. */
+  /** The rate limits single readings. */
   isWithinRate: IsWithinRate
   isWithinBrokerRate: IsWithinRate
 }

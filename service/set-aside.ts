@@ -42,7 +42,7 @@ export function noteFailedWork(dataDirectory: string, error: unknown, nowMs: num
   try {
     appendFileSync(join(dataDirectory, fileName), `${JSON.stringify(noted)}\n`, { mode: 0o600, flush: true })
   } catch {
-    // With a full disk the work is repeated.
+    // The work is repeated if the disk is full.
   }
 }
 

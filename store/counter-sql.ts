@@ -4,7 +4,7 @@
  * `lag`, but holds all rows for `lead`.
  */
 
-/** For a select list over rows of `series`, `ts` and `value`. */
+/** The text belongs in a select list over rows of `series`, `ts` and `value`. */
 export const valuesBeforeSql =
   'lag(value) OVER (PARTITION BY series ORDER BY ts) before, lag(value, 2) OVER (PARTITION BY series ORDER BY ts) earlier'
 

@@ -10,7 +10,7 @@ const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Nonchar
 const withoutControls = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 export interface PlainTextLimits {
-  /** In characters, as PostgreSQL, JSON Schema and a reader count them. */
+  /** Lengths are in characters, as PostgreSQL, JSON Schema and a reader count them. */
   min?: number
   max: number
 }

@@ -12,7 +12,7 @@ export interface StoreOptions {
   /** Addresses with credentials. Without them a managed QuestDB is started. */
   questdbHttp?: string | undefined
   questdbPg?: string | undefined
-  /** Without it a managed PostgreSQL is started. */
+  /** A managed PostgreSQL is started without it. */
   databaseUrl?: string | undefined
   /** Managed QuestDB only. */
   questdbCommitMode?: CommitMode | undefined
@@ -28,12 +28,12 @@ export interface StoreOptions {
   /** The last migration to apply. By default all are applied. */
   lastMigration?: string | undefined
   /**
-   * For a service: `exclusive` excludes all other users of the same PostgreSQL; `shared` is for nodes. The start fails while a
-   * conflicting service runs. `onLost` is called when one started while PostgreSQL was unavailable. A reader that does not need the
-   * lock, such as a test, omits it.
+   * Lock of a service: `exclusive` excludes all other users of the same PostgreSQL; `shared` is for nodes. The start
+   * fails while a conflicting service runs. `onLost` is called when one started while PostgreSQL was unavailable. A
+   * reader that does not need the lock, such as a test, omits it.
    */
   lock?: { mode: LockMode; onLost: (error: StartError) => void } | undefined
-  /** For a process without a lock, beside services and nodes: it applies migrations only while these do not run. */
+  /** A process without a lock, beside services and nodes, applies migrations only while these do not run. */
   migratesAlone?: boolean | undefined
   /** Another process maintains the hourly view of an external QuestDB. */
   leavesHourlyView?: boolean | undefined

@@ -105,7 +105,7 @@ export const seriesHourColumns = [
 ] as const
 export type SeriesHourColumn = (typeof seriesHourColumns)[number]['name']
 
-/** Like `readings_hours`, for values without a column: no view of them is kept before they expire. */
+/** The table resembles `readings_hours`, for values without a column. No view of them is kept before they expire. */
 export const expiredSeriesHoursTable = 'measurements_hours'
 export const expiredSeriesHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredSeriesHoursTable} (
   ts TIMESTAMP,

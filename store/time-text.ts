@@ -32,7 +32,7 @@ export function readTimeText(text: string): number | undefined {
 
 const zoneAtEnd = /\d(?:Z|[+-]\d{2}(?::?\d{2})?)$/i
 
-/** Like `readTimeText`, but undefined for a text without a zone. */
+/** Reads like `readTimeText`, but returns undefined for a text without a zone. */
 export function readZonedTimeText(text: string): number | undefined {
   // The day of a date alone looks like a zone.
   return text.length > 'YYYY-MM-DD'.length && zoneAtEnd.test(text) ? readTimeText(text) : undefined

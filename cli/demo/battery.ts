@@ -4,7 +4,7 @@ import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
 
 export interface Battery {
   type: CellType
-  /** In percent, when the demo is started for the first time. */
+  /** Charge in percent at the first start of the demo. */
   charge: number
   percentPerDay: number
 }
@@ -14,7 +14,7 @@ const dayMs = 86_400_000
 const voltsPerDegree = 0.001
 const curveDegrees = 20
 
-/** In volts and percent. An empty cell is charged. */
+/** The results are in volts and percent. An empty cell is charged. */
 export function batteryAt(
   { type, charge, percentPerDay }: Battery,
   timeMs: number,

@@ -22,7 +22,7 @@ export type GeneratedFile = ContentFileLine & { id: number; created_on: string }
 export interface GeneratorOptions {
   seed: number
   count: number
-  /** So that few files are of many runs. Real ones have hundreds. */
+  /** The limit keeps files of many runs rare. Real ones have hundreds. */
   filesPerRunMax?: number
 }
 

@@ -17,7 +17,7 @@ export interface DeliveryRequest {
 export interface DeliveryOptions {
   url: string
   signal: AbortSignal
-  /** Once for each fault that lasts, not for each attempt. */
+  /** Called once for each fault that lasts, not for each attempt. */
   onFault: (name: string, fault: string) => void
   retryDelayMs?: number
 }

@@ -101,7 +101,7 @@ async function live(url: string, dataDirectory: string, { state, startedMs }: Be
 
 interface Begun {
   state: DemoState
-  /** For the first time. */
+  /** Time of the first start. */
   startedMs: number
   nowMs: number
   history: History
@@ -151,7 +151,7 @@ async function run(): Promise<void> {
   const dataDirectory = isCluster ? join(config.DATA_DIR, 'cluster') : config.DATA_DIR
   const service = isCluster ? startCluster(config, dataDirectory, onLine) : startService(dataDirectory, onLine)
   stop.signal.addEventListener('abort', () => void service.stop())
-  // Without the service there is nothing to go on for.
+  // The demo ends when the service ends.
   let isStopping = false
   const ended = service.ended.then(status => {
     // The reason of a start that fails is still to be reported.

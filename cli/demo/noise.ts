@@ -33,7 +33,7 @@ export function bellAt(seed: number, step: number): number {
   return (uniformAt(seed, 3 * step) + uniformAt(seed, 3 * step + 1) + uniformAt(seed, 3 * step + 2) - 1.5) * 2
 }
 
-/** From -1 to 1. It changes smoothly, and has forgotten its past after `period` steps. */
+/** The result is -1 to 1. It changes smoothly, and is independent of its past after `period` steps. */
 export function wanderAt(seed: number, step: number, period: number): number {
   const knot = Math.floor(step / period)
   const share = step / period - knot

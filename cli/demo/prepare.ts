@@ -1,4 +1,7 @@
-/** Before the live sensors start: devices are registered, their history is imported up to now, and content files too. */
+/**
+ * Prepares the demo before the live sensors start: registers devices, and imports their history up to now and content
+ * files.
+ */
 
 import { z } from 'zod'
 import { ImportAnswer } from '../../api/admin/answers.ts'

@@ -112,7 +112,9 @@ const stuckEveryMs = 30 * dayMs
 const stuckBeforeMs = 53 * hourMs
 const stuckForMs = 7 * dayMs
 
-/** Since when the sensor stands still at that time. Once a month, and some days before the first start. */
+/**
+ * Returns the time since which the sensor stands still. It does so once a month, and some days before the first start.
+ */
 function stuckSince(timeMs: number, startedMs: number): number | undefined {
   const fromMs = startedMs - stuckBeforeMs
   const sinceMs = fromMs + Math.floor((timeMs - fromMs) / stuckEveryMs) * stuckEveryMs

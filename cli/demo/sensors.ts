@@ -10,7 +10,7 @@ export const silentBeforeMs = 130 * 60_000
 interface Pauses {
   /** It is silent until then. */
   untilMs: number
-  /** And of each so long, in the last part. */
+  /** In the last `lastMs` of every `everyMs`, the sensor is silent. */
   everyMs: number
   lastMs: number
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 
 const DemoState = z.object({
-  /** By device. */
+  /** Keys are names of devices. */
   passwords: z.record(z.string(), z.string()),
   /** Time of the first start. Defects of devices begin relative to it. */
   startedMs: z.number().optional(),
@@ -13,7 +13,7 @@ const DemoState = z.object({
   filledUntilMs: z.number().optional(),
   /** Whose the air-quality stations are. */
   account: z.object({ email: z.string(), password: z.string(), key: z.string() }).optional(),
-  /** By `sn`: all data points before this minute of the epoch are stored. */
+  /** Keys are `sn`. All data points before this minute of the epoch are stored. */
   pointsUntil: z.record(z.string(), z.int()).default({}),
 })
 export type DemoState = z.infer<typeof DemoState>
@@ -32,7 +32,7 @@ export function writeDemoState(dataDirectory: string, state: DemoState): void {
   if (state.account !== undefined) writePrivately(apiKeyPath(dataDirectory), `${state.account.key}\n`)
 }
 
-/** In one step, so that a kill in the middle leaves the old one. */
+/** Replaces the file in one step, so that a kill in the middle leaves the old one. */
 function writePrivately(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writeFileSync(`${path}.new`, text, { mode: ownerOnly })

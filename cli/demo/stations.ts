@@ -9,7 +9,7 @@ interface Place {
   location_short: string
   location_desc: string
   altitude_m: number
-  /** In degrees: of a real station about where it stood, of the others a made place. */
+  /** Coordinates are in degrees. Real stations are shown about where they stood, others in made places. */
   latitude: number
   longitude: number
   tags: readonly string[]
@@ -21,7 +21,7 @@ interface Place {
 }
 
 export interface RecordedStation extends Place {
-  /** In `cli/demo/data`, with the time between two of its lines. */
+  /** The file is in `cli/demo/data`. `fileStepMs` is the time between two of its lines. */
   file: string
   fileStepMs: number
   /** A record that is short gets other weather each day: so many °C warmer or colder. */
@@ -33,7 +33,7 @@ export interface RecordedStation extends Place {
 export interface ModelledStation extends Place {
   /** The region of its weather. Devices without one share it. */
   region?: number
-  /** Without one it is outdoors. */
+  /** Devices without a room are outdoors. */
   room?: Room
   battery?: Battery
   /** Its humidity stands still from some days before the first start on. */

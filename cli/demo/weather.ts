@@ -15,7 +15,7 @@ export interface Measurement {
 }
 
 interface Weather extends Measurement {
-  /** From 0 at night to 1, less where there are clouds. */
+  /** The sun is 0 at night, up to 1 by day, and less where there are clouds. */
   sun: number
   /** m/s */
   windSpeed: number
@@ -30,7 +30,7 @@ const latitude = (47 * Math.PI) / 180
 const warmestHour = 15
 const coldestDay = 25
 
-/** At that altitude. Fronts pass everywhere at the same time; `region` has clouds and wind of its own. */
+/** Weather at the altitude. Fronts pass everywhere at the same time. `region` has clouds and wind of its own. */
 export function weatherAt(altitudeM: number, timeMs: number, region = 0): Weather {
   const hours = timeMs / hourMs
   const wander = (seed: number, periodHours: number) => wanderAt(seed, hours, periodHours)
@@ -63,7 +63,7 @@ export function pressureAt(altitudeM: number): number {
   return 1013.25 * (1 - 2.255_77e-5 * altitudeM) ** 5.255_88
 }
 
-/** From 0 to 24, on the clock of this machine. */
+/** The hour is 0 to 24, on the clock of this machine. */
 function hourOfDay(timeMs: number): number {
   const time = new Date(timeMs)
   return time.getHours() + time.getMinutes() / 60 + time.getSeconds() / 3600
@@ -81,7 +81,7 @@ function sunHeight(timeMs: number): number {
   return Math.sin(latitude) * Math.sin(declination) + Math.cos(latitude) * Math.cos(declination) * Math.cos(angle)
 }
 
-/** By the names of fields. */
+/** Keys are names of fields. */
 export type Values = Record<string, number>
 
 export type Room = (timeMs: number, outdoors: Weather, startedMs: number) => Values

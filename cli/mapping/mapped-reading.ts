@@ -8,7 +8,7 @@ export interface MappedReading {
   readonly device: string
   /** Epoch microseconds. */
   readonly timeUs: number
-  /** By metric, in the order of the table; NaN for a missing one. */
+  /** Each metric has a value, in the order of the table. NaN for a missing one. */
   readonly values: Float64Array
   /** Metrics without a column, by their names. */
   readonly custom?: Map<string, number> | undefined

@@ -18,7 +18,7 @@ export interface MappingOptions {
   zone: string | undefined
   /** Resolves a repeated hour if the order of the lines does not. */
   ambiguous: AmbiguousHour | undefined
-  /** Without one, all cells of the file decide. */
+  /** All cells of the file decide if it is undefined. */
   decimal: DecimalMark | undefined
   /** The unit of the times of line protocol. */
   precision: Precision
@@ -86,7 +86,7 @@ export interface Layout {
   readonly isAnnotated?: boolean
 }
 
-/** By the name of a metric, or a name that stands for one. */
+/** The name is a metric, or stands for one. */
 function byName(name: string): Series | undefined {
   const metric = name === 'relativehumidity' ? 'humidity' : metricNamed(name)
   return metric === undefined ? undefined : { metric, device: undefined }

@@ -7,7 +7,7 @@
 import type { MappedReading } from './mapped-reading.ts'
 
 export interface HeldReading extends MappedReading {
-  /** In which it began. */
+  /** Number of the line in which the reading began. */
   readonly line: number
 }
 
@@ -91,7 +91,7 @@ function inOrder(readings: HeldReading[]): HeldReading[] {
 interface Run {
   readonly startUs: number
   readonly endUs: number
-  /** In order. */
+  /** Times ascend. */
   timesUs: Float64Array | undefined
 }
 

@@ -82,7 +82,7 @@ export class RepeatedHours {
     })
   }
 
-  /** For the second reading of the same lines: hands back which hour each is of, in the same order. */
+  /** Used in the second pass over the same lines. Returns the hour of each line, in the same order. */
   turns(): (series: string, localUs: number, lengthUs: number) => Turn {
     const places = new Map<string, { visit: number; line: number; isInside: boolean }>()
     return (series, localUs, lengthUs) => {
@@ -142,7 +142,7 @@ function turnOf(visit: Visit, order: SeriesOrder, line: number): Turn {
 
 /** `wrongWay`: how many steps of the series go against its direction elsewhere, so that a short one here may be one more. */
 function turnsAtLine({ lines, equals, lengthUs }: Visit, against: Steps, wrongWay: number): number | undefined {
-  // Once an hour, so both hours have one line with the same time.
+  // A device that reports once an hour has one line in each of the two hours, with the same time.
   if (against.count === 0) return lines === 2 && equals === 1 ? 1 : undefined
   if (against.count > 1) return undefined
   return wrongWay === 0 || against.lengthUs >= lengthUs / 2 ? against.line : undefined

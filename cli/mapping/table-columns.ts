@@ -192,7 +192,7 @@ class Header {
     return undefined
   }
 
-  /** By its whole name, or else without the unit. */
+  /** The whole name is tried first, then the name without the unit. */
   #findMapped(name: string): number | undefined {
     const column = this.names.indexOf(name.trim())
     if (column === -1)

@@ -22,7 +22,7 @@ export interface TableRow {
   readonly cells: readonly string[]
 }
 
-/** Before the header there may be the name of the station and more. */
+/** The name of the station and more may precede the header. */
 const headerLinesMax = 50
 
 export class TableLines {
@@ -139,7 +139,7 @@ function isColumnName(cell: string, known: ReadonlySet<string>): boolean {
 export interface RowSeries {
   /** Undefined where the row names none. */
   readonly device: string | undefined
-  /** In files of one value a line. */
+  /** Only files of one value a line have it. */
   readonly value: MappedSeries | undefined
 }
 

@@ -45,7 +45,7 @@ export class TableSurvey {
   readonly #days = new DayOrderSurvey()
   readonly #readers = new Map<TimeFormat, Record<DayOrder, ReturnType<typeof createTimeReader>>>()
   readonly #withoutUnit = new Set<string>()
-  /** By their reasons. */
+  /** Keys are the reasons of questions, and values the questions. */
   readonly #questions = new Map<'zone' | 'clock', string>()
   #hasCommas = true
   #columns: TableColumns | undefined

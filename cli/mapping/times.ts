@@ -18,7 +18,7 @@ interface TimeRead {
   readonly isLocal: boolean
 }
 
-/** Or a sentence that says why the text is not a time. */
+/** A string is a sentence that says why the text is not a time. */
 export type ReadTime = (text: string) => TimeRead | string
 
 export function isTimeFormat(text: string): text is TimeFormat {
@@ -75,7 +75,7 @@ export function isClock(text: string): boolean {
 }
 
 const count = /^(\d{9,19})(?:\.(\d{1,9}))?$/
-/** By how many digits they are longer than a microsecond. */
+/** Number of digits by which a count in this unit is shifted to microseconds. */
 const unitDigits = { s: 6, ms: 3, us: 0, ns: -3 }
 
 function readCount(text: string, unit: keyof typeof unitDigits | undefined): number | undefined {
@@ -89,7 +89,7 @@ function readCount(text: string, unit: keyof typeof unitDigits | undefined): num
   return Number(whole) * 10 ** digits + Number(fraction.slice(0, digits).padEnd(digits, '0'))
 }
 
-/** In this century. */
+/** Counts of this century have at most so many digits. */
 const digitsOf = [
   [11, 's'],
   [14, 'ms'],

@@ -47,7 +47,7 @@ type AnomaliesHow = CustomHow & AskedWindow & AnomaliesPage
 
 interface AnomaliesQuery extends Pick<Asked, 'device' | 'nowMs'>, CustomHow, AnomaliesPage {
   readonly startMs: number
-  /** Not included, and not later than now. */
+  /** The end is not part of the range, and not after now. */
   readonly endMs: number
 }
 
@@ -82,9 +82,9 @@ interface AnomaliesPage {
 interface AnomaliesInput extends AnomaliesPage {
   readonly device: string
   readonly startMs: number
-  /** Not included, and not later than now. */
+  /** The end is not part of the range, and not after now. */
   readonly endMs: number
-  /** In any order; anomalies outside the range are left out. */
+  /** Anomalies may have any order. Those outside the range are left out. */
   readonly found: readonly Anomaly[]
   readonly custom: readonly CustomMetric[]
   readonly nowMs: number

@@ -194,7 +194,7 @@ interface ComparedDevice {
 export interface CompareInput extends CompareWindow {
   readonly a: ComparedDevice
   readonly b: ComparedDevice
-  /** In the answer's order. */
+  /** Metrics are in the answer's order. */
   readonly custom: readonly { readonly a: ComparedSamples; readonly b: ComparedSamples }[]
   /** Null for a window with a requested start. */
   readonly preset: ComparePreset | null

@@ -84,8 +84,8 @@ const hourMs = 3_600_000
 export interface DailyInput {
   readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds'>
   /**
-   * From the first day's start up to now, with the last reading before that: the first day's time-weighted mean begins
-   * with the line that leads into it.
+   * The series covers the range from the first day's start up to now, and the last reading before it. The first day's
+   * time-weighted mean begins with the line that leads into it.
    */
   readonly series: Series
   /** Times of earlier readings, from `earlierTimes`. */

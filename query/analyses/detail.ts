@@ -116,7 +116,7 @@ export interface DetailInput {
   /** Times of earlier readings, from `earlierTimes`. */
   readonly earlierMs: Float64Array
   readonly hourly: HourlySeries
-  /** In the answer's order. */
+  /** Metrics are in the answer's order. */
   readonly custom: readonly DetailedMetric[]
   readonly nowMs: number
   /** Start of the hours, and end of hours and readings; by default the last 30 days up to now. */

@@ -20,7 +20,7 @@ export interface HoursGrid {
 
 export interface GaugeHours {
   readonly grid: HoursGrid
-  /** By name, the five first; one mean for each hour of the grid, NaN where missing. */
+  /** Keys are names, the five first. Each hour of the grid has one mean, NaN where missing. */
   readonly gauges: Readonly<Record<string, Float64Array>>
   /** The metrics beside the five. */
   readonly custom: readonly CustomMetric[]

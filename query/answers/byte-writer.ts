@@ -16,7 +16,7 @@ export class ByteWriter {
     this.#buffer = Buffer.allocUnsafeSlow(Math.max(1024, Math.min(bytesMax, bytesExpected)))
   }
 
-  /** Once true, added text is discarded. */
+  /** True once the limit is reached. Further text is discarded. */
   get full(): boolean {
     return this.#full
   }

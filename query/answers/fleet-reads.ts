@@ -188,7 +188,7 @@ export function fleetParts({ fromUs, toUs }: UsRange, { expiredBeforeUs, rawFrom
 export function fleetMeansSql(
   metrics: readonly Metric[],
   { table, fromUs, toUs }: Part,
-  /** Only these devices; undefined for all. */
+  /** Devices to read; undefined for all. */
   symbols?: readonly string[],
   withExtremes = false,
 ): string {

@@ -128,7 +128,7 @@ export function beginningOf(rows: readonly Row[], value: number, flat: number): 
 
 interface Range {
   readonly fromUs: number
-  /** Not included. */
+  /** The end is not part of the range. */
   readonly toUs: number
 }
 

@@ -18,7 +18,7 @@ import type { MeansTable } from './fleet-reads.ts'
 export const comparedQuarters = comparedDays * quartersPerDay
 export const comparedMetrics = ['temperature', 'humidity', 'pressure'] as const
 export type ComparedMetric = (typeof comparedMetrics)[number]
-/** Only the devices that have changed most. */
+/** Maximum number of devices, those that have changed most. */
 const outliersMax = 3
 
 /** Four times the tolerance of common sensors; see docs/statistics.md. */

@@ -141,7 +141,7 @@ function createSingleFlight<T>(): SingleFlight<T> {
     const leave = () => {
       call.waiters--
       if (call.waiters > 0) return
-      // From here on a new waiter needs a new call.
+      // A new waiter needs a new call from now on.
       forget(key, call)
       call.stopping.abort()
     }

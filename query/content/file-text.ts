@@ -13,7 +13,7 @@ export interface FileRow {
   own: string
 }
 
-/** In the order of the interface; shared fields come before the names in `cutBefore`. */
+/** Fields have the order of the interface. Shared fields come before the names in `cutBefore`. */
 export const ownNames = [
   'key',
   'uid',

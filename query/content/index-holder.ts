@@ -38,7 +38,7 @@ export function createIndexHolder(options: IndexHolderOptions): IndexHolder {
   const { pool, nowMs, log, waitedForFilesMax = 20_000, staleMsMax = 10_000 } = options
   let newest: ListingIndex | undefined
   let building: Promise<ListingIndex> | undefined
-  /** When the newest index was last known to be current. */
+  /** Time at which the newest index was last known to be current. */
   let heldMs = 0
   let restUntilMs = 0
   let isClosed = false

@@ -138,7 +138,7 @@ export const ContentFileLine = z.object({
   edx_module_id: text(1024).nullable().default(null),
   summary: text(proseMax).default(''),
   flashcards: atMost(100, z.object({ question: text(4096), answer: text(4096) }, object)).default([]),
-  /** By default now, or an existing file's own time. */
+  /** The default is now, or an existing file's own time. */
   created_on: Time.optional(),
   published: z.boolean(must('be true or false')).default(true),
   content: text().nullable().default(null),

@@ -60,7 +60,7 @@ interface RunRow {
   run_readable_id: string
 }
 
-/** In the order of the interface. */
+/** Fields have the order of the interface. */
 function toRun(row: RunRow): Run {
   const { run_id, run_title, run_slug, departments, semester, year, topics } = row
   const { resource_id, resource_readable_id, course_number, offered_by, platform, run_readable_id } = row

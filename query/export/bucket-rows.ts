@@ -71,7 +71,7 @@ function onlyDevice({ symbols, station }: ExportRange): number {
 
 interface BucketsAsked {
   readonly fromUs: number
-  /** Not included. */
+  /** The end is not part of the range. */
   readonly toUs: number
   readonly stepUs: number
   readonly metrics: readonly ExportMetric[]
@@ -166,7 +166,7 @@ function figuresSql({ fromUs, toUs, stepUs, series, table }: BucketsAsked): stri
 
 interface IncreasesAsked {
   readonly fromUs: number
-  /** Not included. */
+  /** The end is not part of the range. */
   readonly toUs: number
   readonly stepUs: number
   readonly table: ValuesTable

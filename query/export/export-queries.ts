@@ -22,7 +22,7 @@ export interface ExportRange {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Only these devices; undefined for all. */
+  /** Devices to export; undefined for all. */
   readonly symbols: readonly string[] | undefined
   /** The station whose points are read instead of readings; undefined for readings of devices. */
   readonly station: ExportStation | undefined
@@ -36,7 +36,7 @@ export interface ExportStation {
 }
 
 export interface ExportContent {
-  /** In the order of the columns. */
+  /** Metrics are in the order of the columns. */
   readonly metrics: readonly ExportMetric[]
   /** The metrics without a column in the table of readings. */
   readonly series: SeriesTable
@@ -50,7 +50,7 @@ interface PieceQuery extends ExportRange, ExportContent {
   readonly names: string
   readonly rowsMax: number
   readonly fileOffset: number
-  /** Only then are the readings counted. */
+  /** Readings are counted if it is true. */
   readonly isFirst: boolean
 }
 

@@ -52,7 +52,7 @@ export interface ExportRequest {
   readonly isNarrowed: boolean
   /** The station whose points are read instead of readings. */
   readonly station?: ExportStation | undefined
-  /** In the order of the columns; by default the built-in ones. */
+  /** Metrics are in the order of the columns. The default is the built-in ones. */
   readonly metrics?: readonly ExportMetric[]
   /** Series of the metrics that are not built in. */
   readonly series?: SeriesTable

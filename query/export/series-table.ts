@@ -3,7 +3,7 @@
 import type { MetricKind } from '../../store/metrics/metric.ts'
 import { metrics as builtIn, hourlyColumns } from '../../store/tables.ts'
 
-/** In place of a series' number: the device lists the metric, but has not sent it yet. */
+/** The number stands for a missing series: the device lists the metric, but has not sent it yet. */
 export const noSeries = 0
 
 /** Entries of series, device and index of the metric in the export, ascending by series. */
@@ -62,7 +62,7 @@ export function seriesToName(table: SeriesTable): number[] | undefined {
   )
 }
 
-/** For each of these devices with an entry, an array with 1 at the indexes of its metrics. */
+/** Each of these devices with an entry has an array with 1 at the indexes of its metrics. */
 export function metricsByDevice(
   table: SeriesTable,
   metrics: readonly ExportMetric[],
@@ -102,7 +102,7 @@ export interface ExportColumn {
 /** `increase` counts from the value before; after a reset it counts from 0. */
 type Figure = 'count' | 'mean' | 'sum' | 'increase' | 'last' | 'min' | 'max'
 
-/** Only figures that make sense for the kind: totals have no mean, directions no minimum. */
+/** Each kind has the figures that make sense for it: totals have no mean, directions no minimum. */
 const figuresOf: Readonly<Record<MetricKind, readonly Figure[]>> = {
   gauge: ['count', 'mean', 'min', 'max'],
   rate: ['count', 'sum', 'min', 'max'],

@@ -29,7 +29,7 @@ export interface BucketContext {
   readonly local: LocalTime
 }
 
-/** In the buckets' order. */
+/** The result has the order of the buckets. */
 export function bucketFigures(
   samples: CustomSamples,
   buckets: readonly Bucket[],
@@ -92,7 +92,7 @@ function rateBuckets(samples: CustomSamples, buckets: readonly Bucket[], context
   })
 }
 
-/** From the first value to now. */
+/** Runs last from the first value to now. */
 export function runsOf(
   { timesMs, values }: CustomSamples,
   { cadence, nowMs }: Pick<BucketContext, 'cadence' | 'nowMs'>,

@@ -22,9 +22,9 @@ import type { MetricKind } from '../shapes/kinds.ts'
 import type { TaskContext } from '../task-context.ts'
 
 export interface SamplesRange {
-  /** Not included. */
+  /** The start is not part of the range. */
   readonly afterUs: number
-  /** Included. */
+  /** The end is part of the range. */
   readonly throughUs: number
   /** Set where newer values may exist behind the range: the search for them ends here. */
   readonly untilUs?: number

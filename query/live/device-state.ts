@@ -15,7 +15,7 @@ export interface LiveDevice {
   readonly log_switch: boolean
   readonly expected_interval_seconds: number | null
   readonly tags: readonly string[]
-  /** In degrees; null for a device without a known place. */
+  /** Degrees; null for a device without a known place. */
   readonly latitude: number | null
   readonly longitude: number | null
 }
@@ -64,7 +64,7 @@ export class DeviceState implements Timed {
   #intervals = 0
   #singles = 0
   #far = 0
-  /** When the state changes without a reading. */
+  /** Time at which the state changes without a reading. */
   dueMs = Number.POSITIVE_INFINITY
   heapPlace = -1
   /** QuestDB is not queried again before. */

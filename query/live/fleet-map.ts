@@ -32,7 +32,7 @@ class Extent {
 }
 
 export interface FleetMapRequest {
-  /** Only devices in one of these states. */
+  /** Devices must have one of these states. */
   readonly states: readonly LiveState[]
   /** A part of the name or of the place; undefined for all. */
   readonly search: string | undefined
@@ -42,7 +42,7 @@ export interface FleetMapRequest {
 
 /** Cells along the longer side of the requested box: at most 25 by 25, as they do not begin at its edge. */
 const cellsPerSide = 24
-/** In degrees, some centimetres: closer devices share a mark. */
+/** Degrees. Devices closer than some centimetres share a mark. */
 const cellMin = 2 ** -20
 /** The most devices that an answer names, in equal parts by mark, and the most of one mark. */
 const namedMax = 2000

@@ -12,7 +12,7 @@ export interface FleetPlace {
 }
 
 export interface FleetPageRequest {
-  /** Only devices in one of these states. */
+  /** Devices must have one of these states. */
   readonly states: readonly LiveState[]
   readonly order: 'state' | 'name'
   /** The last device of the previous page; undefined for the first page. */

@@ -11,7 +11,7 @@ import { liveStates } from './live-state.ts'
 /** A metric that each device may have. */
 export type BuiltInMetric = Metric
 
-/** Only metrics with a value; custom ones by their names. */
+/** Metrics without a value are left out. Custom ones have their names as keys. */
 const bySomeMetrics = <Shape extends z.ZodType>(shape: Shape) =>
   z
     .object(

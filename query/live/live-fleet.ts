@@ -161,7 +161,7 @@ export class LiveFleet {
     return false
   }
 
-  /** When a state changes next, as far as is known; Infinity if none will. */
+  /** Returns the time at which a state changes next, as far as is known; Infinity if none will. */
   nextDeadlineMs(): number {
     return this.#deadlines.nextMs()
   }

@@ -88,7 +88,10 @@ export function createLiveLoading(options: LiveLoadOptions): LiveLoading {
 
 /** They take some milliseconds of the main thread. */
 const rowsPerTurn = 5000
-/** In a fleet up to this size each device without a configured interval is looked up. A larger fleet begins with guesses. */
+/**
+ * Each device without a configured interval is looked up in a fleet up to this size. A larger fleet begins with
+ * guesses.
+ */
 const exactDevicesMax = 5000
 /** Each stretch of time is this many times as long as the one after it, back to the beginning. */
 const growth = 4

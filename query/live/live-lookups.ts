@@ -46,7 +46,10 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
   const { fleet, ask, ordinals, nowMs, aheadMs, pauseMs } = options
   /** Numbers of devices since the last check. */
   const wanted = new Set<number>()
-  /** By device number the accepted ordinal that QuestDB must apply first: late readings reach it behind newer ones. */
+  /**
+   * Each device number has the accepted ordinal that QuestDB must apply first. Late readings reach it behind newer
+   * ones.
+   */
   const waiting = new Map<number, number>()
 
   /** Removes and returns the devices that may be looked up now. */
@@ -99,7 +102,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
     if (device === undefined) return
     mergeDevice(fleet, device, row, nowUs)
     const { lastUs } = device
-    // Also true when QuestDB has none.
+    // True also when QuestDB has none.
     const isBehind = lastUs !== Number.NEGATIVE_INFINITY && !((row[lastRow.timeUs] as number) >= lastUs)
     if (isBehind) wanted.add(number)
     const usualMs = fleet.size <= smallMax ? againMs.small : againMs.large

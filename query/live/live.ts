@@ -61,7 +61,7 @@ export interface Live {
   isLoaded(): boolean
   /** Some readings may still be missing. */
   isCatchingUp(): boolean
-  /** Only these devices, which ascend by name; undefined for all. The same below. */
+  /** `of` are the counted devices, which ascend by name; undefined for all. The same holds below. */
   counts(of?: readonly ListedDevice[]): LiveCounts
   page(request: FleetPageRequest, of?: readonly ListedDevice[]): FleetPage
   /** Undefined while too many searches run. */
@@ -75,7 +75,7 @@ export interface Live {
   groups(key: string, of?: readonly ListedDevice[]): Promise<Omit<FleetGroups, 'generated_at'>> | undefined
   /** Devices by place. Undefined while too many searches run. */
   map(request: FleetMapRequest, of?: readonly ListedDevice[]): Promise<Omit<FleetMap, 'generated_at'>> | undefined
-  /** By the registry's number; undefined for an unknown device. */
+  /** `number` is the registry's. Undefined for an unknown device. */
   latest(number: number): LatestOfDevice | undefined
   /** Trends of these devices, for those that have any. */
   trends(of: readonly ListedDevice[]): Omit<FleetTrends, 'generated_at'>

@@ -16,9 +16,9 @@ interface RowsRequest {
   readonly parts?: readonly SqlPart[]
   /** Our own column names; by default by time, which leaves series of one time in any order. */
   readonly order?: string
-  /** With an order: number of rows to skip. */
+  /** Number of rows to skip if there is an order. */
   readonly offset?: number
-  /** Without an order: the first and last index in the order of time; negative ones count from the end. */
+  /** First and last index in the order of time if there is no order. Negative ones count from the end. */
   readonly places?: readonly [number, number]
   readonly rowsMax: number
   /** Selects the protocol; by default `rowsMax`. */
@@ -29,7 +29,7 @@ interface RowsRequest {
 export interface PointsSource {
   /** More rows than `rowsMax` are TOO_LARGE. With an order, the rest is left out. */
   rows(asked: RowsRequest, signal: AbortSignal): Promise<PointRows>
-  /** For each hour with rows, ascending: its start in microseconds, their count and the newest time. */
+  /** Each hour with rows has its start in microseconds, their count and the newest time. Hours ascend. */
   hours(asked: RangeRequest, signal: AbortSignal): Promise<HourCounts>
   count(asked: RangeRequest, signal: AbortSignal): Promise<PointsCount>
 }

@@ -197,7 +197,7 @@ const columnReaders = {
   storedUs: (part: PointRows) => part.storedUs,
 }
 
-/** By time, then series: QuestDB returns rows of one time in any order. */
+/** Rows ascend by time, then series. QuestDB returns rows of one time in any order. */
 function sortedByTime(rows: PointRows): PointRows {
   const { timesUs, series, length } = rows
   const isSorted = (row: number) => {

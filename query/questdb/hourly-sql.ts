@@ -24,7 +24,8 @@ export interface HoursRequest extends HourSources {
   readonly symbol: string
   readonly fromUs: number
   /**
-   * Not included. Hours cut by the range aggregate only its readings; expired hours that begin in the range are whole.
+   * The end is not part of the range. Hours cut by the range aggregate only its readings; expired hours that begin in
+   * the range are whole.
    */
   readonly toUs: number
 }

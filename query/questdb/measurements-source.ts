@@ -21,9 +21,9 @@ import {
 
 interface SamplesRequest {
   readonly series: readonly number[]
-  /** Not included. */
+  /** The start is not part of the range. */
   readonly afterUs: number
-  /** Included. */
+  /** The end is part of the range. */
   readonly throughUs: number
   /** More values than this are TOO_LARGE. */
   readonly rowsMax: number
@@ -46,19 +46,19 @@ interface EndRequest {
   readonly series: number
   /** Unlimited without it. */
   readonly samplesMax?: number
-  /** Not included. */
+  /** The start is not part of the range. */
   readonly afterUs: number
-  /** Included. */
+  /** The end is part of the range. */
   readonly throughUs: number
 }
 
 /** Times are in milliseconds, ascending. Rejects with a QueryFailed or a QuestdbError for external failures. */
 export interface MeasurementsSource {
-  /** By series; a series without a value has no entry. */
+  /** Keys are series. A series without a value has no entry. */
   samples(asked: SamplesRequest, signal: AbortSignal): Promise<ReadonlyMap<number, Samples>>
-  /** By series; expired hours come from the kept ones, others are computed from the values. */
+  /** Keys are series. Expired hours come from the kept ones, others are computed from the values. */
   hours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, SeriesHours>>
-  /** By series, for expired values. */
+  /** Keys are series. The hours summarize expired values. */
   keptHours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, KeptHours>>
   newest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
   oldest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
@@ -177,7 +177,7 @@ function mapValues<Value, Result>(
 interface SeriesRange {
   readonly series: readonly number[]
   readonly fromUs: number
-  /** Not included. */
+  /** The end is not part of the range. */
   readonly toUs: number
 }
 

@@ -18,9 +18,9 @@ import { quoted, timeLimit, whole } from './values-table.ts'
 
 interface SeriesRequest {
   readonly symbol: string
-  /** Not included. */
+  /** The start is not part of the range. */
   readonly afterUs: number
-  /** Included. */
+  /** The end is part of the range. */
   readonly throughUs: number
   /** More readings than this are TOO_LARGE. */
   readonly rowsMax: number

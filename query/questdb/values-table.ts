@@ -39,7 +39,7 @@ export function valuesFromSql(table: ValuesTable, range: ValuesRange): string {
   return `(SELECT ts, series, ${table.value} value FROM ${table.name} ${where})`
 }
 
-/** Only our own symbols, and they need no escape. */
+/** The symbols are our own and need no escape. */
 export function quoted(symbol: string): string {
   if (!/^[a-z0-9-]+$/.test(symbol)) throw bug(`invalid symbol ${symbol}`)
   return `'${symbol}'`

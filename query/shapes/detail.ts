@@ -17,7 +17,7 @@ const aggregates = { mean: z.number(), min: z.number(), max: z.number(), count: 
 const Hour = z.strictObject({ ...aggregates, d: LocalMinute }).meta({ id: 'Hour' })
 const TimedHour = z.strictObject({ ...aggregates, ...pointTime, d: LocalMinute }).meta({ id: 'TimedHour' })
 
-/** Only on request. A good reading has no flag. */
+/** Flags are sent only on request. A good reading has no flag. */
 const flag = { flag: z.literal(3).meta({ description: 'QARTOD flag of a suspect reading' }) }
 const FlaggedPoint = z.strictObject({ ...flag, ...Point.shape }).meta({ id: 'FlaggedPoint' })
 const TimedFlaggedPoint = z.strictObject({ ...flag, ...TimedPoint.shape }).meta({ id: 'TimedFlaggedPoint' })

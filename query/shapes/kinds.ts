@@ -22,7 +22,7 @@ export const MetricDescription = z
   .meta({ id: 'MetricDescription' })
 export type MetricDescription = z.infer<typeof MetricDescription>
 
-/** By name; present where an answer has custom metrics. */
+/** Keys are names. Present where an answer has custom metrics. */
 export const customMetrics = { metrics: z.record(z.string(), MetricDescription).optional() }
 
 /** An analysis of gauges, with one entry for each. */
@@ -121,7 +121,7 @@ const CounterWindow = z
     last: z.number().nullable(),
     increase: z.number().nullable(),
     increase_per_day: z.number().nullable(),
-    /** From the first value to the last. */
+    /** Time from the first value to the last. */
     span_seconds: z.number().nonnegative(),
     /** The newest 50, newest first. */
     resets: z.array(CounterReset),

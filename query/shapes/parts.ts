@@ -23,7 +23,7 @@ export const Coefficient = z
 export const Point = z.strictObject({ v: z.number(), d: LocalMinute }).meta({ id: 'Point' })
 export const Points = z.array(Point)
 
-/** Only on request, because a local text may occur twice. */
+/** The time is sent only on request, since a local text may occur twice. */
 export const pointTime = { t: z.int().meta({ description: 'Milliseconds since 1970' }) }
 export const TimedPoint = z.strictObject({ ...pointTime, ...Point.shape }).meta({ id: 'TimedPoint' })
 export const TimedPoints = z.array(z.union([TimedPoint, Point]))

@@ -175,7 +175,7 @@ const ReliabilityWindow = z.strictObject({
   mttr_seconds: Seconds.nullable(),
   mtbf_lower_bound_seconds: Seconds.nullable(),
   truncated: z.boolean(),
-  /** Without states, because they may be sent only on change. */
+  /** States are left out, because they may be sent only on change. */
   metrics: byMetricAndCustom(Completeness, Completeness),
 })
 

@@ -59,7 +59,7 @@ export function findingsOf(input: FindingsInput): WordedFinding[] {
     ...excursionFindings(input),
     ...rejectedFindings(input),
   ]
-  // Only one finding describes the same hours.
+  // The same hours have at most one finding.
   const found = [...known, ...unusualFindings(input).filter(one => !known.some(other => isOfSame(one, other)))]
   const words = serviceWords(
     local,
@@ -143,7 +143,7 @@ function behindMetrics({ series, custom, seen }: FindingsInput, lastMs: number):
 
 export interface WindowQuality {
   readonly counts: Readonly<Record<Metric, Quality['counts']>>
-  /** In the order of the counts. */
+  /** Metrics have the order of the counts. */
   readonly checked: readonly CheckedMetric[]
 }
 

@@ -233,7 +233,7 @@ function partsOf(peaks: readonly SeasonalPeak[], measured: Measured, { fine: { f
   const harmonics = harmonicsOf(peaks.map(({ frequency, power }) => ({ periodHours: hoursOf(frequency), power })))
   const { sampling, values, first, last } = measured
   const fit = sampling.fitter(values)
-  /** At exactly 24/k h: with a slightly different period, the phase would drift over the window. */
+  /** The period is exactly 24/k h: with a slightly different one, the phase would drift over the window. */
   const phaseOf = (perDay: number) => {
     const sinusoid = fit((perDay * frame.stepMs) / dayMs)
     const maximumMs = cellMiddleMs(first + maximumNear(sinusoid, last - first), frame)

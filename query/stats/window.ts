@@ -72,7 +72,7 @@ export interface WindowInput {
   /** The reading before the series; undefined when it begins with the device's first. */
   readonly predecessorMs: number | undefined
   readonly days: number
-  /** By default some days before the last reading. */
+  /** The default is some days before the last reading. */
   readonly fromMs?: number | undefined
   /** The grid's step; by default from the cadence. */
   readonly stepSeconds: number | undefined
@@ -164,7 +164,7 @@ function gridOf(
   return { frame, means: mapColumns(quantities, quantity => meansOf(values[quantity], frame)) }
 }
 
-/** In expected intervals, because G of an irregular device may be hours. */
+/** The unit is expected intervals, because G of an irregular device may be hours. */
 const bridgedIntervals = 2.5
 
 /** A device whose clock is a second off leaves a cell empty every hour, which would look like a cycle. */

@@ -24,7 +24,7 @@ export interface BackupParts {
 export interface BackupRun {
   /** Aborts the backup and removes its files. */
   signal: AbortSignal
-  /** Also aborts waiting for the end of QuestDB's checkpoint mode. */
+  /** Waiting for the end of QuestDB's checkpoint mode is aborted, too. */
   closing: AbortSignal
   onStep: (step: string) => void
   bytes: BigInt64Array

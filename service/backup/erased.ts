@@ -33,7 +33,7 @@ export async function eraseAgain(client: pg.ClientBase, ids: readonly number[]):
   await client.query(text, [ids])
 }
 
-/** For the copy of a journal that ends at this position. Returns the name of the file, if needed. */
+/** Writes tombstones for the copy of a journal that ends at this position. Returns the name of the file, if needed. */
 export async function writeTombstones(
   client: pg.ClientBase,
   folder: string,

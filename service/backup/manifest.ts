@@ -179,7 +179,7 @@ export const ManifestHead = z.object({
     /** Erase jobs that ended while the backup was made. */
     eraseAgain: z.array(z.int().min(1)).max(1_000_000),
   }),
-  /** Only with Kafka: for each topic, the offset from which on QuestDB may lack records. */
+  /** Only services with Kafka have topics. QuestDB may lack records of a topic from the offset on. */
   topics: z
     .array(z.object({ name: z.string().min(1).max(249), offset: z.int().min(0) }))
     .max(topicsMax)

@@ -15,7 +15,7 @@ export interface DiscoveredDevice {
   readonly symbol: string
   readonly name: string
   readonly metrics: readonly ShownMetric[]
-  /** By the name of the metric; null without a present value. */
+  /** Keys are names of metrics. Null without a present value. */
   readonly values: Readonly<Record<string, number | null>>
   readonly isAvailable: boolean
   /** Page of the device. */

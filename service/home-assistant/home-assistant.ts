@@ -51,7 +51,7 @@ const retryMsMin = 500
 const retryMsMax = 30_000
 const openMsMax = 10_000
 
-/** Of a device, in the broker's retained messages. */
+/** The parts of a device in the broker's retained messages. */
 interface Published {
   readonly symbol: string
   readonly metrics: readonly string[]
@@ -84,7 +84,7 @@ class HomeAssistantPublisher {
   readonly #options: HomeAssistantOptions
   readonly #topics: Topics
   readonly #closing = new AbortController()
-  /** By the number of the device. */
+  /** Keys are numbers of devices. */
   readonly #published = new Map<number, Published>()
   readonly #changed = new Set<number>()
   /** Metrics of devices that were removed before this run, by symbol. */
@@ -236,7 +236,7 @@ class HomeAssistantPublisher {
     const gone = (before?.metrics ?? []).filter(name => !names.includes(name))
     const configs = configMessages(topics, device)
     const described = configs.map(({ payload }) => payload).join('\n')
-    // Before the configurations, so that its keys name all that the broker may have.
+    // States precede the configurations, so that their keys name all that the broker may have.
     const messages = [...removedConfigs(topics, symbol, gone), ...stateMessages(topics, device)]
     if (before?.described !== described) messages.push(...configs)
     return { messages, now: { symbol, metrics: names, described } }

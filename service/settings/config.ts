@@ -10,7 +10,7 @@ export type Config = z.infer<typeof Settings> & {
   SIGN_UP: SignUpMode
   role: Role
   cacheDirectory: string
-  /** For child processes, without the service's own settings and their passwords. */
+  /** Child processes get this environment, without the service's own settings and their passwords. */
   environment: Record<string, string | undefined>
 }
 

@@ -138,7 +138,7 @@ export function isNetwork(text: string): boolean {
 
 /** Each is a connection. */
 const mqttBrokersMax = 16
-/** Of a broker. */
+/** Maximum filters of a broker. */
 const filtersMax = 50
 const brokerUrl = serverUrl(/^mqtts?:$/, '')
 

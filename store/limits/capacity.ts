@@ -27,7 +27,7 @@ export class Capacity<Holder> {
   readonly #held = new Map<Holder, Held>()
   /** Keys that hold nothing have no entry. */
   readonly #amounts = new Map<string, number>()
-  /** When the service began to wait for each holder, the longest wait first. */
+  /** Each holder has the time at which the service began to wait for it. The longest wait is first. */
   readonly #waitingSinceMs = new Map<Holder, number>()
   #total = 0
 
@@ -101,7 +101,7 @@ export class Capacity<Holder> {
 export class ByteBudget {
   readonly #bytesMax: number
   #bytes = 0
-  /** By key. Keys that hold nothing have no entry. */
+  /** Keys that hold nothing have no entry. */
   readonly #held = new Map<string, number>()
 
   constructor(bytesMax: number) {

@@ -36,7 +36,7 @@ const recentMs = 60_000
 export function createConnections({ max, perAddress, isTrusted, log }: ConnectionsOptions): Connections {
   const servers = new Set<Server | HttpServer>()
   let isDraining = false
-  /** By network. */
+  /** Keys are networks. */
   const sockets = new Capacity<Socket>({ max })
   const full = createIncident(() => log.warn({ max }, 'connections refused: limit reached (CONNECTIONS_MAX)'))
   const filesOut = createIncident(() => log.warn({}, 'connections refused: out of file descriptors'))

@@ -3,7 +3,7 @@
 export interface Mutex {
   /** Settles with the work's result. The next work runs whether this one succeeded or not. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Like `run`, but returns `full` while too many works are unfinished. */
+  /** Runs the work like `run`, but returns `full` while too many works are unfinished. */
   tryRun<Result>(work: () => Promise<Result>): Promise<Result | 'full'>
   /** Resolves when all requested work is done. */
   idle(): Promise<void>

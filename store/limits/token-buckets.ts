@@ -8,7 +8,7 @@ export interface Rate {
 export interface Bucket {
   /** Negative after a `spend` beyond the bucket's tokens. */
   tokens: number
-  /** In milliseconds of the buckets' own clock, which runs at the fill rate. */
+  /** Milliseconds of the buckets' own clock, which runs at the fill rate. */
   filledAtMs: number
 }
 

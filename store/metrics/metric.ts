@@ -17,11 +17,10 @@ import { signOf, unitOf } from './units.ts'
 export const metricKinds = ['gauge', 'counter', 'direction', 'state', 'rate'] as const
 export type MetricKind = (typeof metricKinds)[number]
 
-/** In total. Each metric is in memory, and in a list of some kilobytes for the pages. */
+/** Each metric is in memory, and in a list of some kilobytes for the pages. */
 export const metricsMax = 10_000
 /** Created by readings of owned devices. Administrators and devices without an owner use the rest. */
 export const metricsOfOwnersMax = 8_000
-/** Per device. */
 export const metricsPerDeviceMax = 64
 
 const limit = z.number().min(-1e6).max(1e6).nullable()

@@ -3,7 +3,7 @@
 import { catalogueEntry } from './catalogue.ts'
 import { conversion, unitOf, units } from './units.ts'
 
-/** By metric name. */
+/** Keys are metric names. */
 export type StatedUnits = ReadonlyMap<string, string>
 
 type ReadUnits = { ok: true; units: StatedUnits } | { ok: false; reason: string }

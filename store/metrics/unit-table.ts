@@ -17,7 +17,7 @@ export interface UnitRow {
 const poundKg = 0.453_592_37
 const gallonM3 = 0.003_785_411_784
 
-/** By dimension. The base unit of each has the factor 1. */
+/** Keys are dimensions. The base unit of each has the factor 1. */
 export const unitTable = {
   temperature: [
     { code: 'Cel', sign: '°C', factor: 1, aliases: ['C', 'c', 'degC', 'deg_C', 'celsius', 'degrees celsius'] },

@@ -8,7 +8,7 @@ export interface Unit extends UnitRow {
 
 export type Convert = (value: number) => number
 
-/** For a value that already has the unit. */
+/** Converts a value that already has the unit. */
 export const unchanged: Convert = value => value
 
 export const units: readonly Unit[] = Object.entries(unitTable).flatMap(([dimension, rows]) =>

@@ -149,7 +149,7 @@ export const holdMs = 3000
 const heartbeatMs = 1000
 
 interface Heartbeat {
-  /** For threads, which check it themselves. */
+  /** Threads check the hold themselves. */
   hold: Hold
   /** Calls the listener when the lock is lost, or at once if it already is. */
   onLost(listener: (reason: string) => void): void

@@ -80,7 +80,7 @@ export async function startPostgres(options: PostgresServerOptions): Promise<Pos
   }
 }
 
-/** Also used by a service that has switched to another PostgreSQL. */
+/** A service that has switched to another PostgreSQL uses this, too. */
 export async function stopPostgresLeftBehind({ postgres }: DataDirectory, log: Log): Promise<void> {
   const { data, recordPath } = clusterFiles(postgres)
   await stopLeftBehind({ name: 'PostgreSQL', recordPath, directories: [data, newFolder(data)], stopSteps, log })

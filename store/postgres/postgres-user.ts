@@ -56,7 +56,7 @@ export async function assertReachable(paths: readonly string[], user: SystemUser
   )
 }
 
-/** From the root down, so that the first inaccessible folder is the one to open. */
+/** The root is first, so that the first inaccessible folder is the one to open. */
 function pathAndParents(path: string): string[] {
   const parent = dirname(path)
   return parent === path ? [path] : [...pathAndParents(parent), path]

@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
-// Below the kernel's range for outgoing connections: they cannot take a port between our check and the server's bind, nor while a
-// server restarts.
+// The ports are below the kernel's range for outgoing connections. These cannot take a port between our check and the
+// server's bind, nor while a server restarts.
 const portMin = 20_000
 const portsEnd = 32_000
 const attemptsMax = 100

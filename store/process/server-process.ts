@@ -15,7 +15,7 @@ export interface ServerProcess {
   ended(): string | undefined
   /** Settles with the way it ended. Does not keep this process alive. */
   exited: Promise<string>
-  /** Like `exited`, but keeps this process alive. */
+  /** Settles like `exited`, but keeps this process alive. */
   waitForEnd(): Promise<string>
   /** Runs the steps of a stop until the server has ended. */
   stop(): Promise<void>

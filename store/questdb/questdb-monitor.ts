@@ -16,7 +16,7 @@ export interface QuestdbState {
   reason?: string
   /** It answers, but lacks earlier rows. The reason names them, without an address. */
   isLost?: boolean
-  /** While up: a statement runs beyond its time limit. The log has its text. */
+  /** True while QuestDB is up and a statement runs beyond its time limit. The log has its text. */
   isStatementOverdue?: boolean
 }
 
@@ -24,7 +24,7 @@ export interface QuestdbMonitor {
   /** Resolves when QuestDB is first reachable with our tables in place. */
   ready: Promise<void>
   state(): QuestdbState
-  /** Also true while its content check fails. */
+  /** True also while its content check fails. */
   isReachable(): boolean
   /** Adds a check that must pass each time QuestDB comes up, and each second. The result triggers it at once. */
   guard(check: ContentCheck): () => void
@@ -34,9 +34,9 @@ export interface QuestdbMonitor {
   answers(): boolean | Promise<boolean>
   commitMode(): string | undefined
   version(): string | undefined
-  /** For a caller that knows the reason of an outage before the next probe. */
+  /** A caller that knows the reason of an outage before the next probe reports it here. */
   markAway(reason: string): void
-  /** For a caller that knows that QuestDB will not start. */
+  /** A caller that knows that QuestDB will not start reports it here. */
   fail(error: unknown): void
   close(): Promise<void>
 }

@@ -140,7 +140,7 @@ function questdbFiles({ questdb }: Pick<DataDirectory, 'questdb'>): QuestdbFiles
   }
 }
 
-/** Also used by a service that has switched to another QuestDB. */
+/** A service that has switched to another QuestDB uses this, too. */
 export async function stopQuestdbLeftBehind(directory: DataDirectory, log: Log): Promise<void> {
   const { root, record } = questdbFiles(directory)
   await stopLeftBehind({ name: 'QuestDB', recordPath: record, directories: [root], stopSteps, log })

@@ -11,9 +11,9 @@ interface FeedOptions extends DeliveryOptions {
   now: () => number
   /** The minute of the epoch before which all points are stored; undefined at the first run. */
   storedUntil: number | undefined
-  /** After each request, with the new one of these, and how many points were stored. */
+  /** Called after each request, with the new value of `storedUntil` and the number of stored points. */
   onStored: (until: number, count: number) => void
-  /** When nothing is missing any more, for the first time. */
+  /** Called once, when all missing points are stored for the first time. */
   onCaughtUp: () => void
 }
 
@@ -100,7 +100,7 @@ function measuredBy({ noise, digits }: Instrument, value: number, seed: number, 
 
 const weekMinutes = 7 * dayMinutes
 
-/** Without power or network, on about one day in five, for up to four hours. */
+/** The station has no power or network on about one day in five, for up to four hours. */
 function isOut({ sn }: AirStation, minute: number): boolean {
   return isInGap(seedOf(sn), minute, { everyMinutes: dayMinutes, share: 0.2, minutesMin: 15, minutesMax: 240 })
 }
@@ -112,7 +112,7 @@ function isLost(seed: number, minute: number): boolean {
 }
 
 interface Gaps {
-  /** In each such span there is one gap at most. */
+  /** Each such span has at most one gap. */
   everyMinutes: number
   /** The share of spans with such an event. */
   share: number
@@ -162,7 +162,7 @@ function airAt(station: AirStation, minute: number): Concentrations {
   }
 }
 
-/** Near 1 in a rush hour. */
+/** The traffic is near 1 in a rush hour. */
 function trafficAt(hour: number, isFree: boolean): number {
   const night = 0.15
   if (isFree) return night + 0.4 * peak(hour, 14, 4.5)
@@ -181,7 +181,7 @@ function isWeekend(localMinute: number): boolean {
 
 const episodeEveryMinutes = 10 * dayMinutes
 
-/** From 0 to 1: an episode of two to four days in every ten days. */
+/** The result is 0 to 1. An episode lasts two to four days in every ten days. */
 function stagnationAt(seed: number, minute: number): number {
   const round = Math.floor(minute / episodeEveryMinutes)
   const lengthMinutes = (2 + 2 * uniformAt(seed, 2 * round)) * dayMinutes

@@ -71,7 +71,7 @@ async function addAccount(client: AdminClient, password: string): Promise<string
 const Csrf = z.object({ csrfToken: z.string() })
 const NewKey = z.object({ key: z.string() })
 
-/** Only who is signed in by a browser makes keys. */
+/** Keys require a browser's session. */
 async function makeKey(url: string, email: string, password: string): Promise<string> {
   const csrf = await fetch(`${url}/auth/csrf`)
   const { csrfToken } = Csrf.parse(await csrf.json())

@@ -34,7 +34,7 @@ export interface DemoClusterOptions {
 
 const root = resolve(import.meta.dirname, '..', '..', '..')
 const pollMs = 500
-/** Only for hangs: on a busy machine a command takes a minute. */
+/** The limit ends commands that hang: on a busy machine a command takes a minute. */
 const commandMsMax = 300_000
 /** The server of PostgreSQL may run as another user. */
 const passableMode = 0o711

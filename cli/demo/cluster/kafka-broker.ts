@@ -13,11 +13,11 @@ export interface KafkaBroker {
   address: string
   /** Resolves when it takes requests. It must not run. */
   start(): Promise<void>
-  /** By SIGKILL; resolves when it has ended. */
+  /** Sends SIGKILL and resolves when the process has ended. */
   kill(): Promise<void>
   /** The running process's pid. */
   pid(): number
-  /** By SIGTERM, and by SIGKILL when that takes too long; resolves with how it has ended. */
+  /** Sends SIGTERM, and SIGKILL when that takes too long. Resolves with the way in which the process has ended. */
   stop(): Promise<string | undefined>
 }
 

@@ -23,7 +23,10 @@ export interface ClusterOptions extends JarOptions {
   /** Each broker gets a folder in it. */
   folder: string
   brokers: 1 | 3
-  /** By the names of Kafka; of the broker with this number from 1 on, whose clients and controllers find it at these ports. */
+  /**
+   * Returns settings by Kafka's names for the broker with this number. Numbers begin at 1. Clients and controllers find
+   * the broker at these ports.
+   */
   settings?: (id: number, port: number, controllerPort: number) => Readonly<Record<string, string>>
 }
 

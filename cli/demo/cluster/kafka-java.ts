@@ -11,7 +11,7 @@ import { kafkaJars } from './kafka-jars.ts'
 
 export interface KafkaJava {
   command: string
-  /** In front of the name of the class. */
+  /** These arguments precede the name of the class. */
   args: readonly string[]
   environment: Environment
 }
@@ -51,7 +51,7 @@ export async function prepareKafkaJava(
     const unfinished = `${archive}-${randomBytes(8).toString('hex')}`
     try {
       const isWhole = await makeArchive(run(`-XX:ArchiveClassesAtExit=${unfinished}`), folder)
-      // Without it a start is slower. Another process may have been first.
+      // A start without the archive is slower. Another process may have been first.
       if (isWhole && existsSync(unfinished)) renameSync(unfinished, archive)
     } finally {
       rmSync(unfinished, { force: true })

@@ -1,14 +1,14 @@
 /** The settings of a broker that is broker and controller at once, for a cluster of one or three on this machine. */
 
 export interface BrokerPlace {
-  /** From 1 on. */
+  /** Ids begin at 1. */
   id: number
   port: number
   controllerPort: number
   dataFolder: string
 }
 
-/** In the order of the brokers, as text for a file of properties; `own` stands above the rest. */
+/** Returns the text of a properties file. `all` is in the order of the brokers. `own` replaces other settings. */
 export function brokerSettingsText(
   place: BrokerPlace,
   all: readonly BrokerPlace[],
@@ -49,7 +49,7 @@ function replicationSettings(brokers: number) {
     'transaction.state.log.min.isr': inSync,
     'share.coordinator.state.topic.replication.factor': factor,
     'share.coordinator.state.topic.min.isr': inSync,
-    // With the defaults three brokers on a busy machine elect controllers without end.
+    // Three brokers on a busy machine elect controllers without end if these have their defaults.
     'controller.quorum.election.timeout.ms': '4000',
     'controller.quorum.fetch.timeout.ms': '6000',
     'controller.quorum.request.timeout.ms': '6000',

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 /** The full text of a file is part of its line. */
 export const lineBytesMax = 4 * 1024 * 1024
-/** As many lines as rejects are listed, so that even a request of faulty lines lists them all. */
+/** The limit is the number of listed rejects, so that even a request of faulty lines lists them all. */
 export const linesMax = 2_000
 /** The command line reads this much at a time. A longest line, cut off one byte behind its end, fits in. */
 export const chunkBytes = 8 * 1024 * 1024

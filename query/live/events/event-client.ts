@@ -16,9 +16,9 @@ export interface EventSink {
 export interface Subscription {
   /** Device numbers; undefined for all. */
   devices: ReadonlySet<number> | undefined
-  /** Only devices that this account owns at the moment; undefined for all owners. */
+  /** The client gets devices that this account owns at the moment; undefined for all owners. */
   owner: number | undefined
-  /** Only devices, by number, that match at the moment; undefined for all. */
+  /** The client gets devices whose number matches at the moment; undefined for all. */
   isTagged?: ((device: number) => boolean) | undefined
   statesOnly: boolean
   /** Checks whether the client may receive an alert; undefined for no alerts. */

@@ -62,7 +62,10 @@ export class EventHub {
   readonly #beats: NodeJS.Timeout
   /** All earlier readings have been sent to up-to-date clients. */
   #distributed = 0
-  /** When the last client left. Readings are then kept for the window, unless clients may come from other nodes. */
+  /**
+   * Time at which the last client left. Readings are then kept for the window, unless clients may come from other
+   * nodes.
+   */
   #leftMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 

@@ -125,7 +125,7 @@ export class ReadingRing {
     this.#custom = new CustomRing(this.#rowsMax, this.#head)
   }
 
-  /** Only counts them: neither they nor earlier readings will be requested. */
+  /** Skipped readings are counted: neither they nor earlier readings will be requested. */
   skip(count: number): void {
     this.#head += count
     this.#tail = this.#head
@@ -187,7 +187,7 @@ export class ReadingRing {
     this.#custom?.each(number, take)
   }
 
-  /** When the previous reading was stored; -Infinity when it is not kept. */
+  /** Time at which the previous reading was stored; -Infinity when it is not kept. */
   storedBeforeMs(number: number): number {
     return number > this.#tail ? this.#storedMs(number - 1) : Number.NEGATIVE_INFINITY
   }

@@ -174,7 +174,7 @@ interface Forecast {
   daysUntilFull: number | undefined
 }
 
-/** With fewer days, a single one decides. */
+/** A single day decides if there are fewer. */
 const daysMin = 4
 
 /**

@@ -103,7 +103,7 @@ export interface AddedJob<Report> {
   report: Report
 }
 
-/** For the readings of a device. */
+/** Inserts a job for the readings of a device. */
 export async function insertJob(
   database: Database,
   device: string,
@@ -160,8 +160,8 @@ export async function insertMetricJob(
 }
 
 /**
- * For the points of a station that is being removed, and points of failed jobs of its `sn` that no later job covers.
- * Returns the id of the job; undefined without either. The audit has the removal.
+ * Inserts a job for the points of a removed station. The job includes points of failed jobs of its `sn` that no later
+ * job covers. Returns the id of the job; undefined without either. The audit has the removal.
  */
 export async function insertStationJob(
   database: Database,

@@ -116,7 +116,7 @@ interface NameSource<Name> {
   readonly sequenceColumn: string
   /** Increases with each change. */
   version(): number
-  /** At least the highest committed sequence number. */
+  /** Returns a number that is at least the highest committed sequence number. */
   sequence(): Promise<number>
   /** Names after a sequence number, ascending. */
   namesSince(sequence: number, rowsMax: number): Promise<Name[]>

@@ -60,8 +60,8 @@ export async function readExpiredBeforeMs(exec: Exec): Promise<number> {
  */
 export async function expireDay(exec: Exec, day: RawDay, pause: Pause): Promise<void> {
   const measured = (await listRawDays(exec, expiringMeasurements)).find(({ startMs }) => startMs === day.startMs)
-  // Also marks a day without values: a dead letter that is replayed later would look like values kept by an earlier
-  // version.
+  // A day without values is marked, too. A dead letter that is replayed later would otherwise look like values kept by
+  // an earlier version.
   if (measured === undefined)
     await noteHours(exec, expiringMeasurements, { startMs: day.startMs, readings: 0 }, 0, pause)
   else await keepDay(exec, expiringMeasurements, measured, pause)
