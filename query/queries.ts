@@ -44,7 +44,7 @@ interface FleetCustomQuery extends UsRange {
 
 interface FleetHourQuery {
   readonly fromUs: number
-  /** The hourly view has the whole hour. */
+  /** The hourly view of the current replica has the whole hour. The query may run on another replica. */
   readonly isInView: boolean
 }
 
@@ -67,7 +67,8 @@ export interface FleetQueries {
   readonly fleetDevices: FleetDevicesQuery
 }
 
-export interface Queries extends Omit<FleetQueries, 'fleetDevices'> {
+export interface Queries extends Omit<FleetQueries, 'fleetHour' | 'fleetDevices'> {
+  readonly fleetHour: FleetHourQuery & { readonly hourSources: HourSources }
   readonly fleetDevices: FleetDevicesQuery & { readonly hourSources: HourSources }
   readonly analysis: How & Asked & { readonly computation: ComputationName }
   readonly latest: LatestQuery

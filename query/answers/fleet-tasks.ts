@@ -2,7 +2,7 @@
 
 import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
-import type { FleetQueries } from '../queries.ts'
+import type { FleetQueries, Queries } from '../queries.ts'
 import { measurementValues, valuesFromSql, whole } from '../questdb/values-table.ts'
 import { airMetrics } from '../series.ts'
 import { customRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
@@ -104,22 +104,23 @@ const viewCounts = hourlyColumns.filter(({ aggregate }) => aggregate === 'count'
  * frequent metric.
  */
 export async function readFleetHour(
-  { fromUs, isInView }: FleetQueries['fleetHour'],
+  { fromUs, isInView, hourSources }: Queries['fleetHour'],
   connection: Connection,
   signal: AbortSignal,
 ): Promise<PackedRows> {
   const rows = new RowList(hourRow.width)
-  const statement = isInView
-    ? {
-        name: 'fleet-hour-view',
-        text: `SELECT device, greatest(${viewCounts.join(', ')}), ${ofView} FROM ${hourlyView} WHERE ts = $1`,
-        values: [whole(fromUs)],
-      }
-    : {
-        name: 'fleet-hour-raw',
-        text: `SELECT device, count(), ${ofReadings} FROM ${readingsTable} WHERE ts >= $1 AND ts < $2`,
-        values: [whole(fromUs), whole(fromUs + hourUs)],
-      }
+  const statement =
+    isInView && fromUs + hourUs <= hourSources.rawFromUs
+      ? {
+          name: 'fleet-hour-view',
+          text: `SELECT device, greatest(${viewCounts.join(', ')}), ${ofView} FROM ${hourlyView} WHERE ts = $1`,
+          values: [whole(fromUs)],
+        }
+      : {
+          name: 'fleet-hour-raw',
+          text: `SELECT device, count(), ${ofReadings} FROM ${readingsTable} WHERE ts >= $1 AND ts < $2`,
+          values: [whole(fromUs), whole(fromUs + hourUs)],
+        }
   await connection.read(statement, signal, ([device, count, ...ofMetrics]: PgRow) => {
     const at = rows.add()
     const numbers = rows.numbers()
