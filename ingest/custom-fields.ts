@@ -31,14 +31,16 @@ export interface CustomField {
 /** Looks up a field. Undefined for a field that is not stored and is reported as ignored. */
 export type CustomFieldOf = (name: string) => CustomField | undefined
 
-/** Per reading: more than twice the number of metrics that a device may have. Further fields are not read. */
+/**
+ * The limit of a reading is more than twice the number of metrics that a device may have. Further fields are not read.
+ */
 const fieldsMax = 150
 
 /** Numbers of a reading in fields without a documented name. */
 export interface OtherFields {
   /** Fields without a column. Undefined without any. */
   readonly custom: CustomFields | undefined
-  /** For columns sent under an alias: the field with their value. */
+  /** Each column sent under an alias has the field with its value. */
   readonly columns: Readonly<Partial<Record<Metric, string>>>
   /** All aliases of columns. */
   readonly aliases: readonly string[]
@@ -99,7 +101,7 @@ class FieldCollector implements OtherFields {
     else if (typeof value === 'number') this.#addAlias(role, name)
   }
 
-  /** Of an alias and a documented name the last one counts, like a name sent twice. */
+  /** The last one of an alias and a documented name counts, like a name sent twice. */
   takeDocumented(name: string, value: unknown): void {
     if (value !== null && value !== undefined) delete this.columns[name.replace(' ', '_') as Metric]
   }

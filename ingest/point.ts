@@ -17,7 +17,7 @@ export interface PointValues {
 
 /** Its series is not known yet. */
 interface Point {
-  /** In whole seconds. */
+  /** The time is in whole seconds. */
   timestampMs: number
   parameter: string
   unit: Unit
@@ -112,7 +112,7 @@ function checkRange({ parameter, unit, value }: Omit<Point, 'timestampMs'>, erro
   }
 }
 
-/** In g/mol. */
+/** Masses are in g/mol. */
 const molarMasses: Readonly<Record<string, number>> = { so2: 64.06, o3: 48, no2: 46.01, no: 30.01, co: 28.01 }
 /** Molar volume of a gas at 25 °C and 1013.25 hPa, the conditions at which gas analysers state masses. */
 const litresPerMole = 24.45

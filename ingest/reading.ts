@@ -236,7 +236,7 @@ function readTimestamp(value: unknown, faults: Faults): ExactTime | undefined {
   return undefined
 }
 
-/** Of fields that agree, one may be in seconds and another one in milliseconds. */
+/** Fields that agree may be in seconds and in milliseconds. */
 const agreeMs = 1000
 
 /**

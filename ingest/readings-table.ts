@@ -9,7 +9,7 @@ import type { TableDescription } from './table.ts'
 /** A device as the journal needs it: the registry's number and the symbol in QuestDB. */
 export interface DeviceRef {
   readonly number: number
-  /** At most 64 ASCII characters, which line protocol does not escape. */
+  /** The symbol has at most 64 ASCII characters, which line protocol does not escape. */
   readonly symbol: string
 }
 

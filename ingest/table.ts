@@ -34,7 +34,7 @@ export interface CustomTable {
   readonly timestamp: string
   readonly seriesColumn: string
   readonly valueColumn: string
-  /** Per record. */
+  /** Maximum values of a record. */
   readonly valuesMax: number
 }
 

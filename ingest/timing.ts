@@ -8,7 +8,7 @@ export interface Timing {
   monotonicMs: () => number
   /** Runs the work after the delay. The result cancels it. */
   after: (ms: number, work: () => void) => () => void
-  /** Below 1. */
+  /** The number is below 1. */
   random: () => number
 }
 

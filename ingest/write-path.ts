@@ -126,7 +126,7 @@ export interface WritePath<Series, Values extends Timed> {
   refuseSeries(seriesNumbers: readonly number[]): void
   /** Undefined where no other process uses the journal. */
   shared: SharedJournal | undefined
-  /** For copies of the journal's files. Undefined where it has none on this machine. */
+  /** Copies of the journal use its files. Undefined where it has none on this machine. */
   files: JournalFiles | undefined
   status(): { journal: JournalStatus; forwarder: ForwarderStatus }
   /** Position after all rows that any node stored before the call. */

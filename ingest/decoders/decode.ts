@@ -139,7 +139,10 @@ function elementsOf({ body, ...message }: Message, pointer: string): readonly Me
   return list.slice(0, readingsMax + 1).map(element => ({ ...message, body: element, around: body }))
 }
 
-/** Of the paths that were looked up last: senders repeat them, and patterns take most of the time of a message. */
+/**
+ * The cache has the paths that were looked up last: senders repeat them, and patterns take most of the time of a
+ * message.
+ */
 const pathsMax = 2000
 
 function createTargetFinder({ fields = [], dropsOthers = false }: Family): (path: string) => Target | undefined {

@@ -3,7 +3,7 @@
 import { catalogueEntry } from '../../store/metrics/catalogue.ts'
 import { type Convert, conversion, unchanged } from '../../store/metrics/units.ts'
 
-/** Of a message. More of them are a batch, which has a way in of its own. */
+/** Maximum readings of a message. A batch has a way in of its own. */
 export const readingsMax = 1000
 
 /** A message as its way in has parsed it. */

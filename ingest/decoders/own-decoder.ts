@@ -173,7 +173,7 @@ function topicFault(topic: string): string | undefined {
   return levels.some(isWrong) ? 'must have levels such as garden, +, {device} or #' : undefined
 }
 
-/** Between two wildcards of a level stands another character, so that a pattern has one way to match. */
+/** Another character must separate two wildcards of a level, so that a pattern has one way to match. */
 function pathFault(path: string): string | undefined {
   for (const level of path.split('/')) {
     if (level === '') return 'must have a name between "/"'

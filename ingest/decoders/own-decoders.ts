@@ -37,7 +37,7 @@ export type DecoderRefusal = { ok: false; code: 'DECODER_UNKNOWN' | 'NAME_TAKEN'
 type Changed<Value> = { ok: true; value: Value } | DecoderRefusal
 
 export interface OwnDecoders extends Decoders {
-  /** By name. */
+  /** The list is sorted by name. */
   list(): readonly DecoderDetails[]
   get(name: string): DecoderDetails | undefined
   /** `by` is the principal for the audit. */
@@ -127,7 +127,7 @@ export async function openOwnDecoders(options: OwnDecodersOptions): Promise<OwnD
 
 /** Rejects as PostgreSQL does while it is away. */
 async function openMemory({ pool, log, feed }: OwnDecodersOptions) {
-  /** By name, in its order. */
+  /** Keys are names, in their order. */
   let decoders: ReadonlyMap<string, OwnDecoder> = new Map()
   let retry: NodeJS.Timeout | undefined
   const records = createRecordCache<typeof everything, ReadonlyMap<string, OwnDecoder>>({
@@ -143,7 +143,7 @@ async function openMemory({ pool, log, feed }: OwnDecodersOptions) {
     decoders = (await records.get(everything)) ?? decoders
   }
 
-  /** For a change whose outcome is unknown. */
+  /** Reads the decoders again after a change whose outcome is unknown. */
   function refreshLater(): void {
     clearTimeout(retry)
     retry = setTimeout(() => void refresh().catch(refreshLater), retryMs)

@@ -96,7 +96,7 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
   }
 }
 
-/** Per chunk: a line of NDJSON may have thousands, all of them different. */
+/** The limit applies to a chunk: a line of NDJSON may have thousands, all of them different. */
 const othersMax = 2_000
 
 class RowSink {
@@ -196,7 +196,7 @@ const columnsMax = 10_000
 export class IgnoredFields {
   readonly #ignored = new Set<string>()
   readonly #stored = new Set<string>()
-  /** For a CSV body: unknown columns of its headers, in their own spelling. */
+  /** Unknown columns of a CSV body's headers, in their own spelling. */
   #columns: readonly string[] = []
 
   addColumns(columns: readonly string[]): void {
@@ -209,7 +209,7 @@ export class IgnoredFields {
     if (this.#columns.length > 0) for (const name of stored) this.#stored.add(name)
   }
 
-  /** For CSV: unknown columns without any stored value. For other formats: the first 100 names, shortened. */
+  /** CSV bodies list unknown columns without any stored value. Other formats list the first 100 names, shortened. */
   list(): string[] {
     const columns = this.#columns.filter(column => {
       const name = column.trim()

@@ -60,7 +60,7 @@ export function readCsvHeader(line: string, known: readonly Column[], hasCustom 
 /** Fewer names may be words in a broken line. */
 const headerNamesMin = 2
 
-/** For concatenated files. Undefined for a line that is not a header. */
+/** Concatenated files repeat the header. Undefined for a line that is not a header. */
 export function readHeaderAgain(
   line: string,
   { columns }: CsvLayout,

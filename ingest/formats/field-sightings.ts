@@ -10,7 +10,7 @@ import type { OtherFields } from './row-kind.ts'
 
 /** Plain data, so that it can be posted to another thread. */
 export interface FieldSightings {
-  /** By the index of the name: 1 for a device with a valid row. */
+  /** The index is the name's. A device with a valid row has 1. */
   isTaken: Uint8Array<ArrayBuffer>
   /** Distinct names of fields, including fields without a value. */
   fields: string[]
@@ -94,7 +94,7 @@ export class SightingsReader {
   }
 }
 
-/** For transferring them, or freeing their memory. */
+/** Returns the arrays for transferring them, or freeing their memory. */
 export function arraysOfSightings({ isTaken, taken, refused }: FieldSightings) {
   return [isTaken, taken, refused]
 }
@@ -111,13 +111,13 @@ function unpacked(pairs: ReadonlySet<number>): Uint32Array<ArrayBuffer> {
 
 /** Plain data, so that it can be posted to another thread. */
 export interface PackedFields {
-  /** By the index of the device's name: 0 where its readings are rejected. */
+  /** The index is the device name's. A device whose readings are rejected has 0. */
   isDevice: Uint8Array<ArrayBuffer>
   /** Lists of metrics by the index of the device's name, where devices have one. */
   lists: ReadonlyMap<number, readonly string[]>
   /** Distinct names of fields. */
   names: readonly string[]
-  /** By field name: its metric. */
+  /** Each field name has a metric. */
   metrics: readonly (string | undefined)[]
   /** Pairs of the indexes of the device's name and of the field, for stored fields. */
   pairs: Uint32Array<ArrayBuffer>

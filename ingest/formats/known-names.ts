@@ -23,7 +23,7 @@ const roomMin = 1024
 export class KnownNames {
   readonly #max: number
   readonly #table = new ByteTable()
-  /** By the number of the name in the table: its place below, or -1 after `forget`. */
+  /** The index is the name's number in the table. The value is its place below, or -1 after `forget`. */
   #places = new Int32Array(roomMin)
   // A name that moves to another device gets another place, since rows of the first device may be in progress.
   readonly #texts: string[] = []
@@ -218,7 +218,7 @@ export class ByteTable {
     return -1
   }
 
-  /** Like `find`, but adds an unknown key; -1 where no slot is free. */
+  /** Finds a key like `find`, but adds an unknown one. Returns -1 where no slot is free. */
   add(source: Uint8Array, start: number, end: number): number {
     const known = this.find(source, start, end)
     if (known !== -1) return known

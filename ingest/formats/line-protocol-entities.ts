@@ -18,7 +18,7 @@ export interface EntityMetric extends Pick<Metric, 'name' | 'unit' | 'kind'> {
 }
 
 export interface Entity {
-  /** In Home Assistant's form, for reasons: `sensor.porch_temperature`. */
+  /** Reasons use Home Assistant's form: `sensor.porch_temperature`. */
   readonly id: string
   /** Undefined where the whole name is a metric, or its end does not match one. */
   readonly device: string | undefined

@@ -49,7 +49,7 @@ export interface FieldsOptions {
 const noMetric = -1
 const voltageMetric = metrics.indexOf('battery_voltage')
 const percentageMetric = metrics.indexOf('battery_percentage')
-/** Per line. */
+/** Both limits apply to a line. */
 const customMax = 150
 const fieldsMax = 1024
 const nameCharactersMax = 64
@@ -168,7 +168,7 @@ export class FieldsReader {
     return this.#isTaken(metric, text) ? this.#readMetric(metric) : this.#readCustom(text)
   }
 
-  /** For a device with a list, true only for the listed metrics. */
+  /** A device with a list takes only the listed metrics. */
   #isTaken(metric: number, name: string): boolean {
     return isListedColumn(this.#device?.metrics ?? null, metrics[metric] as Metric, name)
   }

@@ -227,7 +227,7 @@ export function readTimestamp(bytes: Buffer, start: number, end: number, { digit
   return ms * readTimeDigits(bytes, start, end, digitsCut)
 }
 
-/** Like `readTimestamp`, with the microseconds as a fraction. For units that have them. */
+/** Reads like `readTimestamp`, with the microseconds as a fraction. The unit must have them. */
 export function readFineTimestamp(bytes: Buffer, start: number, end: number, { digitsCut }: Unit): number {
   return readTimeDigits(bytes, start, end, digitsCut - 3) / 1000
 }

@@ -56,7 +56,7 @@ export class FlatObjectReader {
   readonly #fields: Fields
   readonly #texts = new TextCache()
   readonly #knownNames: KnownNames | undefined
-  /** For the last object; -1 for an unknown name. */
+  /** Number of the last object's name; -1 for an unknown name. */
   knownName = -1
   readonly #utcTime = new ReadTime()
   #source: Buffer = Buffer.alloc(0)

@@ -23,7 +23,7 @@ export interface Series {
   readonly symbol: string
   /** List of the device, if it has one. */
   readonly metrics?: readonly string[] | null
-  /** For a registered device: the sequence number of its last change. */
+  /** Registered devices have the sequence number of their last change. */
   readonly authSeq?: number
 }
 

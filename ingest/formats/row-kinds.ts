@@ -176,7 +176,7 @@ function createPointRowCheck({ aheadMsMax }: RowCheckOptions): RowCheck<PointVal
 export const rowKinds = { readings: readingRows, points: pointRows } as const
 export type RowKindName = keyof typeof rowKinds
 
-/** For code that treats the values of every kind alike. */
+/** The result lets code treat the values of every kind alike. */
 export function rowKindOf(name: RowKindName): RowKind<never> {
   return rowKinds[name] as RowKind<never>
 }

@@ -52,9 +52,9 @@ export function buffersOf(rows: Rows): ArrayBuffer[] {
 }
 
 interface CustomColumns {
-  /** By row: index of its last value plus one; 0 without values. */
+  /** Each row has the index of its last value plus one; 0 without values. */
   lasts: Uint32Array<ArrayBuffer>
-  /** By value: index of the previous value in the same row plus one; 0 without one. */
+  /** Each value has the index of the previous value in the same row plus one; 0 without one. */
   previous: Uint32Array<ArrayBuffer>
   /** The number of its series. */
   series: Uint32Array<ArrayBuffer>

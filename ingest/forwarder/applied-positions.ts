@@ -118,7 +118,7 @@ export async function advancePosition(
   const nowUs = Math.round(nowMs * 1000)
   const hour = timeSql(hourOf(nowUs))
   const [rowsTxn = 0, customTxn = 0] = txns
-  // After a clock step backwards the last hour stays the last.
+  // The last hour stays the last after a clock step backwards.
   const ts = `CASE WHEN ts > ${hour} THEN ts ELSE ${hour} END`
   const values = [ts, 'journal', position, 'whole_from', timeSql(nowUs), rowsTxn, customTxn]
   const from = `FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`

@@ -56,7 +56,7 @@ export interface ApplyPollerOptions {
   tables: readonly string[]
   connection: QuestdbConnection
   applyTracker: ApplyTracker
-  /** Without one QuestDB stores no position of this journal. */
+  /** QuestDB stores no position of this journal without a recorder. */
   recorder: PositionRecorder | undefined
   retention: SegmentRetention
   commitMode: CommitMode
@@ -78,7 +78,7 @@ const pauseMs = 1000
 
 export class ApplyPoller {
   readonly #options: ApplyPollerOptions
-  /** By table. */
+  /** Each table has a watch. */
   readonly #suspensions: readonly SuspensionWatch[]
   #polledAtMs = Number.NEGATIVE_INFINITY
   /** Applied segments wait for removal. */

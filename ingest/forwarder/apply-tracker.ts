@@ -34,7 +34,7 @@ export class ApplyTracker {
   #applied: Progress
   #appliedTxns: readonly number[] = []
   #mark: Mark | undefined
-  /** By table. */
+  /** Each table has the highest transaction of its sent rows. */
   #highestTxns: readonly number[] = []
   /** Series with new rows since the mark. */
   #dirty = new DirtySet()
@@ -60,7 +60,7 @@ export class ApplyTracker {
     return Math.min(this.#applied.live, this.#applied.backfill)
   }
 
-  /** By table: transaction that includes the rows before `position`. Undefined before the first. */
+  /** Each table has the transaction that includes the rows before `position`. Undefined before the first. */
   get appliedTxns(): readonly number[] {
     return this.#appliedTxns
   }

@@ -29,7 +29,7 @@ interface Rows {
 /** The copied body of a group. */
 interface CopiedBody {
   offset: number
-  /** In the journal. */
+  /** Position in the journal. */
   position: number
 }
 
@@ -104,7 +104,10 @@ export class BackfillPlanner {
     }
   }
 
-  /** Among the rows of one time, from one index to another, rows replaced by a later one of the same series become -1. */
+  /**
+   * Marks superseded rows with -1. The rows from one index to another have one time, and a later row of the same series
+   * supersedes an earlier one.
+   */
   #dropSuperseded(sorted: Int32Array, from: number, to: number): void {
     this.#keys.clear(to - from)
     for (let index = from; index < to; index++) {

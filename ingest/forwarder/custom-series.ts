@@ -12,7 +12,7 @@ import { type Absent, noneAbsent } from './row-format.ts'
 /** The custom series of a series of records, such as of a device. Arrays of numbers: a large fleet has millions of them. */
 interface Known {
   numbers: number[]
-  /** By place: the latest time of a value that this process has seen. */
+  /** Each place has the latest time of a value that this process has seen. */
   latestUs: number[]
   /** This many of the first existed before this process, and may have values in the table. */
   oldCount: number

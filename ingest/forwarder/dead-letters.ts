@@ -51,7 +51,9 @@ export function isWhole(letter: ListedLetter): letter is DeadLetter {
   return !('damage' in letter)
 }
 
-/** Per table. Beyond this the forwarder stops and reports an issue: this many rejections indicate a bug, not bad rows. */
+/**
+ * The forwarder of a table stops beyond this and reports an issue: this many rejections indicate a bug, not bad rows.
+ */
 export const deadLettersMax = 10_000
 
 export function deadLetterOf(
@@ -224,7 +226,7 @@ export async function listDeadLetters(
 ): Promise<ListedLetter[]> {
   const names = (await readdir(directory)).filter(name => letterName.test(name) && name > nameOf(after)).sort()
   const letters: ListedLetter[] = []
-  // In slices: ten thousand files at once exceed the limit of open files.
+  // Slices bound the open files: ten thousand at once exceed their limit.
   for (let from = 0; from < Math.min(names.length, limit); from += filesAtOnce) {
     const slice = names.slice(from, Math.min(from + filesAtOnce, limit))
     const texts = await Promise.all(slice.map(name => textIn(join(directory, name))))

@@ -26,7 +26,7 @@ interface ForwarderFilesOptions extends Omit<DeadLetterStoreOptions, 'retry'>, O
 }
 
 export interface ForwarderFiles {
-  /** For work on these files. */
+  /** The policy applies to work on these files. */
   retry: FileRetry
   deadLetters: DeadLetterStore
   tombstones: Tombstones

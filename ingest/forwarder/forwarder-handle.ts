@@ -48,7 +48,7 @@ export interface ForwarderHandle {
   lettersRemoved(ids: readonly number[]): Promise<void>
   oldestSentSince(txn: number): number
   onLost(listener: (reason: string) => void): void
-  /** With `isAborted` it does not wait for requests in flight. */
+  /** Does not wait for requests in flight if `isAborted` is true. */
   stop(isAborted?: boolean): Promise<void>
 }
 

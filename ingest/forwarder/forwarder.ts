@@ -48,7 +48,7 @@ export interface ForwarderOptions {
   isSynced: boolean
   /** Numbers of a series and one of its custom series, alternating. */
   customSeries: Uint32Array
-  /** Without sync: how long applied segments are kept for the next crash of QuestDB. */
+  /** Time for which applied segments are kept for the next crash of QuestDB, if QuestDB does not sync. */
   keepMs: number
   /** Size limit of these segments. */
   keepBytesMax: number

@@ -40,7 +40,7 @@ export class LivePlanner {
   #seriesCount = 0
   readonly #keys = new KeyTable()
   #absent = new Map<number, Absent>()
-  /** By slot: the series added last. */
+  /** Each slot has the series added last. */
   readonly #seriesBySlot = new Uint32Array(revisionSlots)
   /** Series of earlier batches. */
   readonly #knownSeries = new Set<number>()

@@ -109,7 +109,7 @@ export function connectQuestdb(address: QuestdbHttp, idleMs: number): QuestdbCon
 /** Resets the connection, so that the system discards its buffers: QuestDB would otherwise accept their content later. */
 function abort(sent: http.ClientRequest, error: Error): void {
   const { socket } = sent
-  // Over TLS the connection cannot be reset from here. It is closed.
+  // A TLS connection is closed, since it cannot be reset from here.
   if (socket !== null && !('encrypted' in socket)) socket.resetAndDestroy()
   sent.destroy(error)
 }

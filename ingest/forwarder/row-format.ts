@@ -84,7 +84,7 @@ export interface Template {
 
 /** The digits of a time that change from row to row. */
 export const lowDigits = 100_000_000
-/** From 2001 to 2286 a time has eight digits before those. Other times are written as text. */
+/** A time from 2001 to 2286 has eight digits before those. Other times are written as text. */
 const highDigits = { min: 10_000_000, max: 99_999_999 }
 export const rowEnd = Buffer.from('t\n')
 const timeBytesMax = '-9007199254740991'.length

@@ -47,7 +47,7 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
     if (damaged !== undefined) send({ kind: 'erased', id, damaged })
   }
 
-  /** Before the start this thread rewrites no dead letters. */
+  /** This thread rewrites no dead letters before the start. */
   async function removeLetters({ id, ids }: Extract<ForwarderCommand, { kind: 'lettersRemoved' }>): Promise<void> {
     await started?.removedDeadLetters(ids)
     send({ kind: 'lettersGone', id })

@@ -186,7 +186,7 @@ const saveEveryMs = 60_000
  */
 export class AppliedTimes {
   readonly #options: AppliedTimesOptions
-  /** On the monotonic clock, by the segment's start. */
+  /** Keys are starts of segments. Times are on the monotonic clock. */
   readonly #appliedAtMs: Map<number, number>
   /** Segments that were applied in this process. */
   readonly #seen = new Set<number>()

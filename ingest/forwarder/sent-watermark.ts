@@ -18,7 +18,7 @@ export type SentEvent =
   | { readonly kind: 'lost'; readonly reason: string }
 
 export class SentWatermark {
-  /** By transaction. */
+  /** Keys are transactions. */
   readonly #sequenced = new OldestRows()
   #unsequencedUs = Number.POSITIVE_INFINITY
 
@@ -47,7 +47,7 @@ interface Range {
   merged: number
 }
 
-/** Beyond this many, neighbours are merged. */
+/** Neighbours are merged beyond this many. */
 const rangesMax = 64
 
 /**

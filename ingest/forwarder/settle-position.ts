@@ -10,7 +10,7 @@ export interface SettleOptions {
   exec: Exec
   /** Name of the journal in PostgreSQL. */
   journal: string
-  /** For a journal of a further replica: the first replica's journal, which shows whether the topic has all rows. */
+  /** Journals of further replicas name the first replica's journal, which shows whether the topic has all rows. */
   firstJournal?: string | undefined
   table: TableDescription
   /** The loss that ends at this time is accepted. */
@@ -60,7 +60,7 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   const issue = verdictText(table.name, verdict)
   if (verdict.kind === 'whole' || verdict.kind === 'filling') return { kind: 'fits', id, issue }
   if (verdict.kind === 'lost' && !isAccepted(verdict, acceptedMs)) return { kind: 'unfit', issue: issue ?? '' }
-  // After an accepted loss the remaining records of the journal follow.
+  // The remaining records of the journal follow after an accepted loss.
   const from = verdict.kind === 'again' ? verdict.from : place.start
   await options.beforeAgain(from)
   await putPosition(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
@@ -153,7 +153,7 @@ export function judgePosition({ applied, isOfOthers }: FoundPosition, place: Jou
   return { kind: 'lost', fromMs, toMs: Math.max(fromMs, untilMs), isOfOthers }
 }
 
-/** For people. Undefined where nothing is missing. `rows`: readings or points. */
+/** Returns text for operators. Undefined where nothing is missing. `rows`: readings or points. */
 export function verdictText(rows: string, verdict: Verdict): string | undefined {
   if (verdict.kind === 'whole' || (verdict.kind === 'again' && !verdict.isMissing)) return undefined
   if (verdict.kind !== 'lost') return `QuestDB has lost ${rows}, which are being sent again`
@@ -177,7 +177,7 @@ interface KnownJournal {
   readonly id: string
   /** Time of the oldest row when its first position was written. */
   readonly sinceMs: number
-  /** For a topic. */
+  /** Only topics have a committed offset. */
   readonly committed: number
   readonly committedMs: number
   /** QuestDB was empty when its first position was written. */
@@ -188,7 +188,7 @@ export type Database = Pick<pg.Pool, 'query'>
 
 const answerMsMax = 4000
 
-/** By name. */
+/** Keys are names of journals. */
 export async function readKnownJournals(database: Database): Promise<Map<string, KnownJournal>> {
   const { rows } = await database.query<KnownJournal & { journal: string }>({
     text: readSql,

@@ -13,7 +13,7 @@ export interface TableState {
   errorMessage: string
 }
 
-/** In the order of the names, all as of one time. */
+/** States have the order of the names, and are all as of one time. */
 export async function readTableStates(questdb: QuestdbConnection, tables: readonly string[]): Promise<TableState[]> {
   const columns = 'name, sequencerTxn, writerTxn, suspended, errorMessage'
   const names = tables.map(table => `'${table}'`).join(', ')

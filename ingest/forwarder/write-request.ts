@@ -42,7 +42,7 @@ export function cutRequest(
 /** One piece is encoded while the previous one is being sent. The connection's own buffer takes more at once. */
 const pieceBytes = 512 * 1024
 
-/** For one connection, which has one request in flight at a time. */
+/** An encoder serves one connection, which has one request in flight at a time. */
 export class RequestEncoder {
   readonly #format: RowFormat
   readonly #buffers: readonly [RowBuffer, RowBuffer]

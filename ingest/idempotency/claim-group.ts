@@ -49,7 +49,7 @@ export async function claimGroup(requests: readonly KeyedRequest[], options: Cla
   const { rows, nowMs } = options
   const expiresMs = nowMs() + lifetimeMs
   const candidates = requests.map(request => candidateOf(request, expiresMs))
-  // Among requests with one key the first takes the row.
+  // The first one of several requests with one key takes the row.
   const distinct = [...new Map(candidates.toReversed().map(each => [each.id, each])).values()].reverse()
   const outcome = await stamp(distinct, options)
   if (outcome !== undefined) return requests.map(() => ({ kind: outcome }))

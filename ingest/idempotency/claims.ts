@@ -60,7 +60,7 @@ export function createClaims(options: ClaimsOptions): Claims {
   let waiting: Waiting[] = []
   let isScheduled = false
   let isClosing = false
-  /** In PostgreSQL the sweep and the claims would block each other and hold two connections. */
+  /** The sweep and the claims would block each other in PostgreSQL and hold two connections. */
   const mutex = createMutex()
 
   function claim(request: KeyedRequest): Promise<Claim> {

@@ -45,7 +45,7 @@ export interface ChunkRecords {
   replaced: number
   /** Earliest time of the records; Infinity without any. */
   oldestMs: number
-  /** In the order of lines. */
+  /** Rejects have the order of lines. */
   rejects: Reject[]
   rejected: number
   leftOut: LeftOutValues

@@ -34,7 +34,7 @@ export interface BodySource {
   resolve: ResolveNames
   /** Finds devices whose names the thread has already resolved. Without it all names are resolved. */
   known?: FindKnown | undefined
-  /** For rows with possible fields without a column. */
+  /** Resolves fields that may be stored without a column. */
   fields?: FieldResolver | undefined
   /** The device of readings that name none. */
   defaultDevice?: string | undefined
@@ -68,7 +68,7 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
     maxThreads: threadsMax,
     // A body mostly waits for its sender.
     concurrentTasksPerWorker: bodiesMax,
-    // Between two bodies the thread still has to close their resources.
+    // The thread has to close the resources of a body before the next one.
     atomics: 'disabled',
     idleTimeout: idleMsMax,
     maxQueue: bodiesMax,

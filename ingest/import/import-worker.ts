@@ -36,7 +36,7 @@ import {
   unpackSeries,
 } from './packed-names.ts'
 
-// On a machine with few processors a bulk body gives way to single readings.
+// A bulk body gives way to single readings on a machine with few processors.
 lowerThreadPriority('below normal')
 
 export interface BodyTask extends LineLimits, Omit<RowCheckOptions, 'earliestMs' | 'deviceOf'> {

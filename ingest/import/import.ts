@@ -159,7 +159,7 @@ export interface ImportResult {
   report: ImportReport
   /** Why the import stopped before the end of the body. The report's counts remain valid. */
   failure?: { code: ImportFailure; reason: string }
-  /** If requested, and if the whole body was read. */
+  /** The digest is present if requested, and if the whole body was read. */
   digest?: Uint8Array | undefined
 }
 
@@ -209,7 +209,7 @@ async function runImportSession(
   try {
     const end = await storeAll(source, { report, body, append: source.append ?? append, rejectsMax: bounds.rejectsMax })
     if (end.failure !== undefined || report.accepted + report.rejected > 0) return { report, ...end }
-    // Otherwise a sender would not notice that its lines contain no rows.
+    // The failure reports to the sender that its lines contain no rows.
     return { report, failure: { code: 'NO_ROWS', reason: `there is no line with a ${kind.noun}` } }
   } catch (error) {
     if (error instanceof NamesUnavailable) return { report, failure: { code: 'DATABASE_AWAY', reason: error.message } }

@@ -92,7 +92,7 @@ function expiredLines({ expired }: EncodedLines, fromMs: number, nameOf: (index:
   })
 }
 
-/** As many as fit a message that people read. */
+/** The limit is the number of rejects that fit a message to a person. */
 const rejectsMax = 10
 
 export function createLineImporter(options: LineImporterOptions): LineImporter {
@@ -106,7 +106,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     entityMetrics,
     remoteMetrics = () => [],
   } = options
-  // Only these go to the thread: other properties of the caller's options may not be cloneable.
+  // The thread gets only these: other properties of the caller's options may not be cloneable.
   const readOptions = { names, ranges, aheadMsMax, bodyBytesMax }
   const thread = createLineThread()
   const journal = createBulkJournal(ingest)

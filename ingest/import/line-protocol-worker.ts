@@ -39,7 +39,7 @@ import {
   unpackSeries,
 } from './packed-names.ts'
 
-// On a machine with few processors a bulk body gives way to single readings.
+// A bulk body gives way to single readings on a machine with few processors.
 lowerThreadPriority('below normal')
 
 export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 'sightings' | 'knownLines'> {
@@ -49,7 +49,7 @@ export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 's
   remote?: ({ form: RemoteForm } & Pick<SampleOptions, 'metrics' | 'registered'>) | undefined
   /** Size of the uncompressed body. */
   bodyBytesMax: number
-  /** For a body read again: its resolved devices and their fields. */
+  /** A body that is read again has its resolved devices and their fields. */
   fields?: PackedFields | undefined
   /** All names are passed as texts. */
   isInTexts: boolean
@@ -195,7 +195,7 @@ export function encode(task: EncodeLinesTask): EncodedLines | ForgottenNames {
 
 type Devices = readonly (DeviceRef | undefined)[]
 
-/** By the index of the name. Undefined where the cache was dropped. Adds new names. */
+/** The index is the name's. Undefined where the cache was dropped. Adds new names. */
 function devicesOf({ names, generation, series }: EncodeLinesTask): Devices | undefined {
   const isKnown = known !== undefined && known.generation === generation
   if (names.known !== undefined && !isKnown) return undefined

@@ -17,7 +17,7 @@ export interface PackedNames {
   known: KnownHandles | undefined
 }
 
-/** By the index of the name. */
+/** The index of each array is the name's. */
 interface KnownHandles {
   /** Number of the name's device; 0 for a name passed as a text. */
   numbers: Uint32Array<ArrayBuffer>
@@ -74,7 +74,7 @@ export function unpackNames({ parts, partsPerName }: PackedNames, from = 0, to =
   )
 }
 
-/** For transferring them, or freeing their memory. */
+/** Returns the arrays for transferring them, or freeing their memory. */
 export function arraysOfNames({ parts, known }: PackedNames) {
   return [parts.ends, ...(known === undefined ? [] : [known.numbers, known.authSeqs, known.places])]
 }
@@ -82,9 +82,9 @@ export function arraysOfNames({ parts, known }: PackedNames) {
 export interface PackedSeries {
   /** NaN without a series. */
   numbers: Float64Array<ArrayBuffer>
-  /** For the names passed as texts, in the order of their indexes. Empty without a series. */
+  /** Symbols of the names passed as texts, in the order of their indexes. Empty without a series. */
   symbols: PackedTexts
-  /** In the same order; NaN without one. */
+  /** Sequence numbers of devices, in the same order; NaN without one. */
   authSeqs: Float64Array<ArrayBuffer>
   /** The distinct reasons of missing series. */
   refusals: Unresolved[]
@@ -117,7 +117,7 @@ export function packSeries(resolved: readonly (Series | Unresolved)[], textIndex
   }
 }
 
-/** By the index of the name. `placeOf` returns its place among the known names, -1 for a name passed as a text. */
+/** The index is the name's. `placeOf` returns its place among the known names, -1 for a name passed as a text. */
 export function unpackSeries(
   { numbers, symbols, refusals, refusalOf }: PackedSeries,
   placeOf: (index: number) => number,
@@ -151,7 +151,7 @@ export function learnNames(
   }
 }
 
-/** For transferring them, or freeing their memory. */
+/** Returns the arrays for transferring them, or freeing their memory. */
 export function arraysOfSeries({ numbers, symbols, authSeqs, refusalOf }: PackedSeries) {
   return [numbers, symbols.ends, authSeqs, refusalOf]
 }

@@ -11,7 +11,7 @@ import { createPointCheck, type PointCheck } from '../point.ts'
 import { encodePoints, type SeriesPoint } from '../points-table.ts'
 import { idleMsMax } from './import-pool.ts'
 
-// On a machine with few processors a bulk body gives way to single readings.
+// A bulk body gives way to single readings on a machine with few processors.
 if (!isMainThread) lowerThreadPriority('below normal')
 
 interface PointsBodyTask {
@@ -30,7 +30,7 @@ interface PointsBodyTask {
 type PointsBody =
   | {
       kind: 'points'
-      /** For the journal, in the order of the request: of two points with one key the later one stays. */
+      /** Records of the journal, in the order of the request. The later one of two points with one key stays. */
       records: Uint8Array
       stored: number
       rejected: number

@@ -13,9 +13,8 @@ import { type FieldResolver, type FindKnown, findKnown, resolveFields } from './
 interface ResolvedLines {
   kind: 'read'
   result: ReadBody
-  /** From the first reading. */
+  /** The names are from the first reading of the body. */
   names: Pick<ReadBody, 'names' | 'generation'>
-  /** By the index of the name. */
   resolved: ResolvedNames
 }
 
@@ -23,7 +22,7 @@ interface ResolvedLines {
 type UnreadLines = Exclude<ReadLines, { kind: 'read' }> | { kind: 'later'; bytes: number }
 
 type ReadBody = Extract<ReadLines, { kind: 'read' }>
-/** By the index of the name. */
+/** The index is the name's. */
 export type ResolvedNames = readonly (DeviceRef | Unresolved)[]
 
 type Read = (task: ReadLinesTask) => Promise<ReadLines>
@@ -86,7 +85,9 @@ async function orLater<Result>(find: () => Promise<Result>): Promise<Result | 'l
   }
 }
 
-/** By the index of the name: the spelling of the lines, or the registry's name for a device known by its number. */
+/**
+ * The index is the name's. Returns the spelling of the lines, or the registry's name for a device known by its number.
+ */
 export function createNameOf(names: PackedNames, resolved: ResolvedNames): (index: number) => string {
   let texts: Map<number, string> | undefined
   return index => {

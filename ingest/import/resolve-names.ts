@@ -10,7 +10,7 @@ import type { FieldSightings, PackedFields } from '../formats/field-sightings.ts
 import type { Series } from '../formats/row-kind.ts'
 import type { PackedNames } from './packed-names.ts'
 
-/** With the name, for rejects. */
+/** Rejects show the name. */
 type KnownDevice = (Series | Unresolved) & { readonly name: string }
 
 /**
@@ -24,13 +24,13 @@ type Found = KnownDevice | Series | Unresolved
 const namesPerTurn = 2000
 
 interface FoundNames {
-  /** By the index of the name, without names passed as texts. */
+  /** The index is the name's. Names passed as texts have no entry. */
   found: (Found | undefined)[]
   /** Indexes of names of devices that have changed. */
   changed: number[]
 }
 
-/** In slices, between which the main thread does other work. */
+/** Slices let the main thread do other work in between. */
 export async function findKnown({ count, known }: PackedNames, find: FindKnown | undefined): Promise<FoundNames> {
   const found: (Found | undefined)[] = Array(count).fill(undefined)
   const changed: number[] = []

@@ -52,7 +52,7 @@ export interface ThreadBodyOptions {
   resolve: ResolveNames
   /** Finds devices whose names the thread has already resolved. */
   known: FindKnown | undefined
-  /** For rows with possible fields without a column. */
+  /** Resolves fields that may be stored without a column. */
   fields: FieldResolver | undefined
 }
 
@@ -173,11 +173,11 @@ interface Resolving {
   resolve: ResolveNames
   fields: FieldResolver | undefined
   isTaken: Uint8Array | undefined
-  /** By the index of the name. */
+  /** The index is the name's. */
   found: (Series | Unresolved | undefined)[]
 }
 
-/** In slices, between which the main thread does other work. */
+/** Slices let the main thread do other work in between. */
 async function resolveTexts(names: PackedNames, indexes: readonly number[], resolving: Resolving): Promise<void> {
   const { resolve, fields, isTaken: isAnyTaken, found } = resolving
   for (let from = 0; from < indexes.length; from += namesPerTurn) {

@@ -12,7 +12,7 @@ export interface FairShare {
   charge(writerId: string, readings: number, bytes?: number): void
 }
 
-/** As JSON with a name, a time and all metrics a reading has some 200. */
+/** A reading has some 200 bytes as JSON with a name, a time and all metrics. */
 const bytesPerReading = 256
 
 /**

@@ -2,7 +2,7 @@
 
 import type { RejectionReason } from './reading-meter.ts'
 
-/** By code, the same in each protocol. */
+/** Keys are codes. The texts are the same in each protocol. */
 export const refusalTexts = {
   CLOSING: 'shutting down',
   DATABASE_AWAY: 'database unavailable',

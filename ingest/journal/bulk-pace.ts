@@ -23,7 +23,7 @@ const bytesPerMsMax = 25_000
 /** All times are from a monotonic clock, in milliseconds. */
 export class BulkPace {
   #bytesPerMs = bytesPerMsFirst
-  /** When the next bulk data may be appended. */
+  /** Time at which the next bulk data may be appended. */
   #dueMs = Number.NEGATIVE_INFINITY
   #lastWaitMs = Number.NEGATIVE_INFINITY
   /** Follows the median of all waits, by steps of one size in either direction. */

@@ -87,7 +87,7 @@ export function readGroup(bytes: Uint8Array, offset: number, position: number): 
   }
 }
 
-/** For a whole and undamaged group, which starts with its header. */
+/** The group must be whole and undamaged. It starts with its header. */
 export function receiptUsOf(group: DataView): number {
   return group.getFloat64(40, true)
 }

@@ -367,7 +367,8 @@ export class Journal<Series, Values extends Timed> {
     this.#rollsNext = false
     const pending = this.#takePending()
     this.#thread.commit(slot.recordCount > 0 ? slot.term : this.term())
-    // After the commit, so that listeners do not delay a sync. Nothing is appended to the slot before.
+    // Listeners are notified after the commit, so that they do not delay a sync. Nothing is appended to the slot
+    // before.
     this.#notify(pending)
     this.#wakeBulk()
   }

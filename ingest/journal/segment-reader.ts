@@ -22,7 +22,7 @@ export const chunkBytesMax = 2 * (groupBodyMax + groupHeaderLength)
 
 export class SegmentReader {
   readonly #disk: Disk
-  /** As long as the longest chunk so far: most journals are short, and a start reads several. */
+  /** The buffer is as long as the longest chunk so far: most journals are short, and a start reads several. */
   #buffer = new Uint8Array(0)
   #file: DiskFile | undefined
   #start = 0

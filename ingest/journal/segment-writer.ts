@@ -196,7 +196,7 @@ export class SegmentWriter {
     try {
       segment.file.sync()
     } catch (error) {
-      this.close() // After a failed sync a file is not written again. Its groups were synced before.
+      this.close() // A file is not written again after a failed sync. Its groups were synced before.
       throw error
     }
     segment.allocated = allocated

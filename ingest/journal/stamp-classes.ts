@@ -23,7 +23,7 @@ interface LeaseRequest {
   /** Number of classes that the holder needs. */
   classesMax: number
   leaseMs: number
-  /** By class of the holder: its minimum bound. */
+  /** Each class of the holder has its minimum bound. */
   boundsUs: ReadonlyMap<number, number>
 }
 

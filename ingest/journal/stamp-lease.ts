@@ -123,7 +123,7 @@ interface LeasedStamperOptions {
 class LeasedStamper implements Stamper {
   readonly #options: LeasedStamperOptions
   #held: ReadonlyMap<number, HeldClass> = new Map()
-  /** By class: the highest assigned stamp, or its floor. */
+  /** Each class has its highest assigned stamp, or its floor. */
   readonly #highest = new Float64Array(leasedModulus)
   #stamper: ClassStamper | undefined
   #last = 0
@@ -213,7 +213,7 @@ interface LeasedStampsOptions {
 }
 
 const renewEveryMs = 10_000
-/** Also the interval while stamps are requested and no class is available. */
+/** The pause is also the interval while stamps are requested and no class is available. */
 const pauseMsMin = 100
 
 /** Rejects with a StartError where other processes have all classes. */

@@ -113,7 +113,7 @@ const endedMax = 10_000
 
 /** Series that the journal rejects: their records as bulk data, and their custom values. */
 export class EndedSeries {
-  /** As `erasedCustom` numbers, the oldest first. */
+  /** The numbers are `erasedCustom` numbers, the oldest first. */
   readonly #numbers = new Set<number>()
 
   add(numbers: Iterable<number>): void {
@@ -129,7 +129,7 @@ export class EndedSeries {
     return this.#numbers.size === 0 ? records : withoutSeries(records, this.#numbers)
   }
 
-  /** For whole records. Their series may have been resolved before they ended. */
+  /** The records must be whole. Their series may have been resolved before they ended. */
   eraseCustom(view: DataView, start: number, end: number): void {
     if (this.#numbers.size === 0) return
     const isEnded = (number: number) => this.#numbers.has(number)

@@ -3,7 +3,7 @@
 import type { IPubackPacket, IPubrecPacket } from 'mqtt-packet'
 import type { PublishHead } from './packets.ts'
 
-/** For QoS 1 and QoS 2. */
+/** QoS 1 uses PUBACK and QoS 2 PUBREC. */
 export type Acknowledgement = IPubackPacket | IPubrecPacket
 
 interface Waiting {
@@ -17,7 +17,7 @@ interface Waiting {
 export class Acknowledgements {
   readonly #send: (answer: Acknowledgement) => void
   #waiting: Waiting[] = []
-  /** At QoS 1. */
+  /** Number of unacknowledged messages at QoS 1. */
   #unacknowledged = 0
 
   constructor(send: (answer: Acknowledgement) => void) {

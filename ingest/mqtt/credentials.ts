@@ -20,7 +20,7 @@ export interface Credential {
   sender: RejectedSender
   /** The current writer. Undefined once the credential is revoked; `unknown` until `refresh` has looked it up. */
   writer(): Writer | 'unknown' | undefined
-  /** For a credential that has to be looked up. Rejects while it cannot be. */
+  /** Looks up a credential that is not in memory. Rejects while it cannot. */
   refresh?(): Promise<void>
 }
 

@@ -38,7 +38,7 @@ export function createFindDecoder(subscriptions: readonly Subscription[], decode
   }
 }
 
-/** At the listener, where topics of own decoders need no filter. */
+/** The listener uses this: topics of own decoders need no filter there. */
 export function createFindPublished(subscriptions: readonly Subscription[], decoders: Decoders): FindDecoder {
   const find = createFindDecoder(subscriptions, decoders)
   return topic => (isReadings(topic) ? undefined : (find(topic) ?? decoders.ofTopic(topic)))
@@ -53,14 +53,14 @@ export function createDecodeMessage(find: FindDecoder, recent?: Pick<RecentMessa
   return ({ topic, payload }) => {
     const decode = find(topic)?.decode
     if (decode === undefined) {
-      // From these messages people write decoders.
+      // Authors of decoders start from these messages.
       if (!isReadings(topic) && payload !== 'too large' && payload.length <= payloadBytesMax) {
         recent?.add('mqtt', topic, { body: payloadValue(payload) }, payload.length)
       }
       return undefined
     }
     if (payload === 'too large' || payload.length > payloadBytesMax) return { refusal: refusals.tooLarge }
-    // So senders clear a retained message.
+    // Senders clear a retained message with an empty payload.
     if (payload.length === 0) return { bodies: [] }
     const body = payloadValue(payload)
     recent?.add('mqtt', topic, { body }, payload.length)

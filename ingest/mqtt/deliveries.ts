@@ -31,9 +31,9 @@ export interface DeliveriesOptions {
   /** Closes the connection when the lookup fails. */
   refresh: () => Promise<void>
   rules: DeliveryRules
-  /** For messages in formats of sensors. */
+  /** Decodes messages in formats of sensors. */
   decode?: DecodeMessage | undefined
-  /** As `rules.takesRetained`, for these messages. */
+  /** The meaning is the one of `rules.takesRetained`, for these messages. */
   decodesRetained?: boolean | undefined
   send: (answer: Acknowledgement) => void
   /** Called after each outcome: more messages may be accepted. */
@@ -201,7 +201,10 @@ export class Deliveries {
     else this.#takeBody(writer, body, nameIn(body), { ...message, device: nameIn(body) })
   }
 
-  /** Of one message, which is answered when all have an outcome. A device or metric is made once, so in turns. */
+  /**
+   * The bodies are of one message, which is answered when all have an outcome. A device or metric is made once, so in
+   * turns.
+   */
   async #takeEach(bodies: readonly Fields[], message: Message): Promise<void> {
     this.#isHeld = true
     const answer = whenAll(message.answer, bodies.length)
@@ -269,7 +272,7 @@ export class Deliveries {
 
   #settle({ head, device, answer }: Message, refusal: MessageRefusal | undefined, fields?: Fields): void {
     const { rules, onRejected, onSettled } = this.#options
-    // At QoS 0 the sender would not send it again.
+    // The sender would not send it again at QoS 0.
     if (refusal !== undefined && head.qos > 0 && isRetryable(refusal)) {
       this.#refuse('not_stored', refusal, head)
       return

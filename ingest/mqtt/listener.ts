@@ -21,7 +21,7 @@ export interface ListenerOptions
   connections: Pick<Connections, 'bound'>
   onClosed: (reason: CloseReason) => void
   senderLog: SenderLog
-  /** For sessions at other nodes. */
+  /** Sessions at other nodes are notified by it. */
   sessionNotices?: SessionNotices | undefined
 }
 
@@ -38,7 +38,7 @@ const checksPerRound = 10
 const handshakeMsMax = 10_000
 const keepAliveDelayMs = 60_000
 const finishMsMax = 2000
-/** Over all connections. */
+/** Both limits apply to all connections together. */
 const partialBytesMax = 64 * 1024 * 1024
 const aliasBytesMax = 64 * 1024 * 1024
 
@@ -105,7 +105,7 @@ function createRounds(sessions: ReadonlySet<MqttSession>): () => void {
   }
 }
 
-/** With TLS these are the underlying sockets, including those in the handshake. */
+/** TLS servers have the underlying sockets, including those in the handshake. */
 function socketsOf(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -135,7 +135,7 @@ interface Closable {
   close(reason: 'taken_over'): void
 }
 
-/** By credential and client identifier: the later of two equal sessions stays (MQTT 3.1.1 and 5, 3.1.4). */
+/** Sessions with one credential and client identifier are equal: the later of two stays (MQTT 3.1.1 and 5, 3.1.4). */
 export class NamedSessions<Session extends Closable> {
   readonly #notices: SessionNotices | undefined
   readonly #sessions = new Map<string, Session>()

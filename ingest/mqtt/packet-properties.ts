@@ -3,7 +3,7 @@
 import { type FieldReader, PacketError } from './packet-fields.ts'
 import { hasWildcard } from './topics.ts'
 
-/** By name. Text and binary properties are 1. */
+/** Keys are names. Text and binary properties are 1. */
 export type Properties = { readonly [Name in PropertyName]?: number }
 
 interface Property {

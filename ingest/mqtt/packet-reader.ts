@@ -2,7 +2,7 @@
 
 import { PacketError } from './packet-fields.ts'
 
-/** From the upper half of a packet's first byte. */
+/** The type is the upper half of a packet's first byte. */
 export const packetTypes = {
   connect: 1,
   connack: 2,
@@ -19,7 +19,7 @@ export const packetTypes = {
 } as const
 
 export interface RawPacket {
-  /** From the first byte on. */
+  /** The bytes begin with the first one of the packet. */
   bytes: Buffer
   /** Offset after the length. */
   start: number
@@ -34,7 +34,7 @@ export interface PacketLimit {
   beyond: 'refuse' | 'truncate'
 }
 
-/** By the type of the packet. Undefined for a type that is not read at all. */
+/** The argument is the type of the packet. Undefined for a type that is not read at all. */
 export type LimitOf = (type: number) => PacketLimit | undefined
 
 /** Memory shared by many connections. */

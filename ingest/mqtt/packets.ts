@@ -67,7 +67,7 @@ const unsubscribeProperties = allow()
 const disconnectProperties = allow('sessionExpiryInterval', 'reasonString')
 const authProperties = allow('authenticationMethod', 'authenticationData', 'reasonString')
 
-/** By type, with the lower half of the first byte. */
+/** Keys are types. `flags` is the lower half of the first byte. */
 const readers = new Map<number, { flags: number; read: Read }>([
   [packetTypes.pubrel, { flags: 2, read: readPubrel }],
   [packetTypes.subscribe, { flags: 2, read: readSubscribe }],

@@ -72,7 +72,7 @@ export function createMqtt5(properties: Properties, aliasBudget: ByteAllowance):
       if (refusal === undefined) return { cmd, messageId, reasonCode: reasonCodes.success }
       return { cmd, messageId, reasonCode: reasonCodes[refusal.code], ...reasonOf(refusal.text) }
     },
-    // At QoS 0 there is no other way to report it.
+    // A closed connection is the only way to report it at QoS 0.
     closesOnTopic: ({ qos }) => qos === 0,
     takesRetained: true,
     resolve(publish) {

@@ -22,7 +22,7 @@ export interface DeliveryRules {
   inFlightMax: number
   /** Limit of unacknowledged messages of QoS 1 and QoS 2. The connection ends beyond it. */
   receiveMaximum: number
-  /** Without a refusal the reading is stored. */
+  /** The reading is stored if there is no refusal. */
   acknowledgement(publish: PublishHead, refusal: MessageRefusal | undefined): Acknowledgement | undefined
   /** True when a message to a topic outside the client's ends the connection. */
   closesOnTopic(publish: PublishHead): boolean
@@ -35,7 +35,7 @@ export interface DeliveryRules {
 
 export interface Protocol extends DeliveryRules {
   version: ProtocolVersion
-  /** For an authenticated client. */
+  /** The limits apply to an authenticated client. */
   limitOf: LimitOf
   /** Why a CONNECT is refused for any client. */
   refusalOf(connect: Connect): CloseReason | undefined

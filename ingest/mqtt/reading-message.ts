@@ -83,7 +83,7 @@ export function refusalOfDevice(
   return { ...ofDevice[device], text: writeRefusalReason(device, deviceName) }
 }
 
-/** For a reading that the intake refuses. */
+/** Converts a refusal of the intake to one of MQTT. */
 export function refusalOfReading({ reason, code, members }: Refusal): MessageRefusal {
   return {
     reason,
@@ -102,7 +102,7 @@ export function deviceOfTopic(topic: string): string | undefined {
     : undefined
 }
 
-/** For a message whose reading was rejected; `device` where its payload names it. */
+/** Describes a rejected reading. `device` is set where the payload names it. */
 export function rejectionOf(sender: RejectedSender, reason: string, topic: string, device?: string): Rejection {
   return { way: 'mqtt', sender, device: device ?? deviceOfTopic(topic), reason }
 }

@@ -29,13 +29,13 @@ export interface SessionOptions {
   intake: Pick<Intake, 'take' | 'prepare'>
   meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
   authenticate: Authenticate
-  /** For topics in formats of sensors. */
+  /** Finds decoders of topics in formats of sensors. */
   findDecoder: FindDecoder
   /** Keeps messages of sensors. */
   recent?: Pick<RecentMessages, 'add'> | undefined
   /** Whether subscriptions are granted. Their clients receive no messages all the same. */
   grantsSubscriptions: () => boolean
-  /** For incomplete packets. */
+  /** The budget limits incomplete packets. */
   budget: ByteAllowance
   aliasBudget: ByteAllowance
   senderLog: SenderLog
@@ -72,7 +72,7 @@ const beforeConnect = limitsOf('connect')
 export class MqttSession {
   readonly #options: SessionOptions
   readonly #address: string
-  /** From the credential, once it was valid. */
+  /** The sender is the credential's, once it was valid. */
   #sender: RejectedSender
   readonly #channel: PacketChannel<Received>
   readonly #connectedAtMs = performance.now()
@@ -184,7 +184,7 @@ export class MqttSession {
     else this.#channel.resume()
   }
 
-  /** From here on a refusal can be sent to the client in its version's format. */
+  /** A refusal can be sent to the client in its version's format from now on. */
   #readConnect(raw: RawPacket): Connect {
     const { version, isBridge, rest } = readProtocolVersion(raw)
     this.#isBridge = isBridge

@@ -29,7 +29,7 @@ const shareOfUnknown = ''
 
 export class RejectionRing {
   readonly #max: number
-  /** By id, so from the oldest to the latest. */
+  /** Keys are ids, from the oldest to the latest. */
   readonly #entries = new Map<number, Kept>()
   readonly #byKey = new Map<string, Kept>()
   /** The ids of each sender's entries, oldest first. */
@@ -123,7 +123,7 @@ export class RejectionRing {
     if (ids?.size === 0) this.#shares.delete(share)
   }
 
-  /** Of equally large shares, the oldest entry. A walk over a thousand senders at most takes microseconds. */
+  /** The oldest one of equally large shares is chosen. A walk over a thousand senders at most takes microseconds. */
   #oldestOfLargestShare(): Kept {
     let largest = 0
     let oldest = Number.POSITIVE_INFINITY

@@ -31,7 +31,7 @@ export interface Rejections {
   unknownDevices(isRegistered: (name: string) => boolean): UnknownDevice[]
   /** Drops the entries about this device or station. The counts stay. */
   forget(device: string): void
-  /** When counting began, and how many readings and requests were rejected as a whole. */
+  /** Returns the start of counting, and the number of readings and requests that were rejected as a whole. */
   status(): { sinceMs: number; rejected: number }
 }
 
@@ -108,7 +108,7 @@ const sendersMax = 1000
 
 /** Logs the faults of senders for the operator. The sender itself may get no answer, or have no reader for it. */
 export function createSenderLog(log: Pick<Log, 'warn' | 'error'>, nowMs: () => number): SenderLog {
-  /** In the order of time. */
+  /** Entries have the order of time. */
   const loggedAtMs = new Map<string, number>()
   return (sender, level, fields, text) => {
     const now = nowMs()

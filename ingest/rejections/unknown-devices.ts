@@ -34,7 +34,7 @@ const nameUnitsMax = 256
 export class UnknownDevices {
   readonly #max: number
   readonly #perSenderMax: number
-  /** By sender and name, so that no sender changes the entry of another one. The least recently seen is first. */
+  /** Keys are sender and name, so that no sender changes the entry of another one. The least recently seen is first. */
   readonly #devices = new Map<string, UnknownDevice>()
 
   constructor(max = unknownDevicesMax, senderMax = perSenderMax) {

@@ -113,7 +113,7 @@ export function readSnappy(block: Uint8Array, bytesMax: number): Buffer | 'too l
   return fill(whole, block, head.end) ? whole : undefined
 }
 
-/** At most 32 bits in groups of 7, the lowest first. */
+/** The length has at most 32 bits in groups of 7, the lowest first. */
 function readLength(block: Uint8Array): { length: number; end: number } | undefined {
   let length = 0
   for (let at = 0; at < 5 && at < block.length; at++) {

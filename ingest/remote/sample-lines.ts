@@ -188,7 +188,7 @@ function unitOfWord(word: string): string | undefined {
   return word.endsWith('s') && unitOf(word.slice(0, -1)) !== undefined ? word.slice(0, -1) : undefined
 }
 
-/** By name, another spelling, or an alias of the catalogue. */
+/** Metrics are found by name, another spelling, or an alias of the catalogue. */
 function createMetricFinder(metrics: readonly KnownMetric[]): (name: string) => Named | undefined {
   const byName = new Map(metrics.map(metric => [metric.name, metric]))
   const found = new Map<string, Named | undefined>()
@@ -211,7 +211,7 @@ function controlFault(text: string): string | undefined {
   return control.test(text) ? 'must have no control characters' : undefined
 }
 
-/** Of tags and fields in line protocol. */
+/** Escapes tags and fields in line protocol. */
 function escaped(text: string): string {
   return text.replace(/[,= \\]/g, String.raw`\$&`)
 }

@@ -9,7 +9,7 @@ interface NewTopic {
   name: string
   partitions: number
   replication: number
-  /** By Kafka's names, such as `min.insync.replicas`. */
+  /** Keys are Kafka's names, such as `min.insync.replicas`. */
   settings?: Readonly<Record<string, string>>
 }
 

@@ -115,7 +115,7 @@ export class Appender {
 }
 
 interface Verdict {
-  /** Also true when the broker may store it later. */
+  /** True also when the broker may store it later. */
   mayBeStored: boolean
   tryAgain: boolean
 }
@@ -127,7 +127,7 @@ const notNow: Verdict = { mayBeStored: false, tryAgain: true }
 /** A retry with the same sequence number stores the group once. */
 const inDoubt: Verdict = { mayBeStored: true, tryAgain: true }
 
-/** By the error's name in the answer to a `Produce` request. Errors not listed here are in doubt. */
+/** Keys are names of errors in the answer to a `Produce` request. Errors not listed here are in doubt. */
 const verdicts: Record<string, Verdict> = {
   // Rejected before the append.
   MESSAGE_TOO_LARGE: refused,
@@ -168,7 +168,7 @@ const verdicts: Record<string, Verdict> = {
   DUPLICATE_SEQUENCE_NUMBER: { mayBeStored: true, tryAgain: false },
 }
 
-/** For an error in or before the appending request. */
+/** The error is from the appending request, or precedes it. */
 function verdictOf(error: unknown): Verdict {
   if (error instanceof NotSent) return notNow
   if (error instanceof TooLate || error instanceof OtherKafka) return refused
@@ -176,7 +176,7 @@ function verdictOf(error: unknown): Verdict {
   return inDoubt
 }
 
-/** For an error in finding the leader or getting a producer number. */
+/** The error is from finding the leader or getting a producer number. */
 function verdictBefore(error: unknown): Verdict {
   return { ...verdictOf(error), mayBeStored: false }
 }

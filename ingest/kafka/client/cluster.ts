@@ -40,7 +40,7 @@ export interface Cluster {
 interface ClusterOptions {
   library: Library
   settings: ConnectionSettings
-  /** At least one. */
+  /** The list has at least one broker. */
   bootstrap: readonly Broker[]
   requestTimeoutMs: number
 }

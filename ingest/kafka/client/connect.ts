@@ -87,7 +87,7 @@ export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
 }
 
 const groupKey = 0
-/** For commits without group membership. */
+/** Commits without group membership have this generation. */
 const noGeneration = -1
 
 async function coordinatorOf(library: Library, cluster: Cluster, group: string): Promise<Broker> {

@@ -8,7 +8,7 @@ import type pg from 'pg'
 /** Plain data, so that it can be posted to a thread. */
 export interface KafkaIdentity {
   clusterId: string
-  /** By the name of the topic. It changes when a topic is deleted and created again. */
+  /** Keys are names of topics. The id changes when a topic is deleted and created again. */
   topicIds: Readonly<Record<string, string>>
 }
 

@@ -75,7 +75,7 @@ interface TopicReplica extends ShownReplica {
 }
 
 export interface TopicFeed {
-  /** In the order of `replicas`. */
+  /** Replicas have the order of `replicas`. */
   readonly replicas: readonly [TopicReplica, ...TopicReplica[]]
   /**
    * Calls the listener with the records of each group from `notifyFrom` on, in the order of the topic, in one or more pieces. Calls

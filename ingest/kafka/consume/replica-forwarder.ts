@@ -179,7 +179,7 @@ class ForwardedReplica {
         this.#options.log.warn({ err: error, topic }, text)
       })
     }
-    // Otherwise the next holder waits, as after a kill.
+    // The next holder waits, as after a kill, unless all were stopped in time.
     await this.#held.release(stopped.every(late => late === undefined))
   }
 }

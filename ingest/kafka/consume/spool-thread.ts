@@ -20,7 +20,7 @@ export interface SpoolSourceData
   directory: string
   damagedDirectory: string
   kafka: KafkaOptions
-  /** From Hold. */
+  /** The hold is shared memory of `Hold`. */
   hold: Hold['shared']
   /** Receives SpoolMessage. */
   port: MessagePort

@@ -134,7 +134,7 @@ export class DamagedGroups {
     this.#files = options.disk.list().length
   }
 
-  /** Since the start. */
+  /** Number of damaged groups since the start. */
   get count(): number {
     return this.#count
   }

@@ -169,7 +169,7 @@ function statusOf(
 }
 
 interface TopicMediumOptions {
-  /** For the thread, which has connections of its own. */
+  /** The thread has connections of its own. */
   connection: KafkaOptions
   topic: string
   /** End of the topic. */

@@ -32,7 +32,7 @@ export interface PublishedStatus extends ForwardStatus {
   differs: string | null
 }
 
-/** By state key, for each topic ever forwarded to a replica. */
+/** Keys are state keys. Each topic ever forwarded to a replica has one. */
 export async function readPublished(database: {
   query(query: pg.QueryConfig): Promise<pg.QueryResult>
 }): Promise<Map<string, PublishedStatus>> {

@@ -14,7 +14,7 @@ import type { TableDescription } from '../../table.ts'
 
 /** Ids are from `letterId`. Dead letters of one record in several replicas count once. */
 export interface ReplicaLetters {
-  /** In the order of ids, after the id `after`. */
+  /** Ids ascend, beginning after `after`. */
   list(topic: string, after: number, limit: number): Promise<ListedLetter[]>
   /** Returns their number. */
   remove(topic: string, ids: readonly number[]): Promise<number>

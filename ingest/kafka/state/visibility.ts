@@ -25,7 +25,7 @@ class RowCounts {
   #applied = 0
   #marks: Mark[] = []
 
-  /** Since the feed began to read. */
+  /** Number of rows since the feed began to read. */
   get read(): number {
     return this.#read
   }
@@ -71,7 +71,7 @@ export class TopicVisibility {
     return this.#state?.applied
   }
 
-  /** Like `applied`, but includes rows applied before the present forwarder took over the replica. */
+  /** Number of rows like `applied`, including rows applied before the present forwarder took over the replica. */
   get shown(): number | undefined {
     return this.#state && Math.max(this.#state.applied, this.#state.appliedBefore ?? 0)
   }
@@ -167,11 +167,12 @@ const atBeginning: Pair = { txn: Number.NEGATIVE_INFINITY, offset: 0 }
  *   have arrived since.
  */
 export class TopicWatermark {
-  /** By the offset of the group. */
+  /** Keys are offsets of groups. */
   readonly #rows = new OldestRows()
   #completeFrom: number
   /**
-   * In the order of publication. Transactions ascend, except for a table that was lost in part and restarts at an earlier one.
+   * Pairs have the order of publication. Transactions ascend, except for a table that was lost in part and restarts at
+   * an earlier one.
    */
   #pairs: Pair[] = [atBeginning]
   /** One of this many new pairs is kept, besides the last one. */

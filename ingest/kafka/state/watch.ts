@@ -128,7 +128,7 @@ interface ProblemInputs {
   unforwardedMs?: number
 }
 
-/** Beyond this age dashboards show outdated values. */
+/** Dashboards show outdated values beyond this age. */
 const lateMsMax = 60_000
 /** Another process takes over within some 10 s. */
 const unforwardedMsMax = 30_000
@@ -219,7 +219,6 @@ export interface TopicState {
 
 export interface TopicWatch {
   state(): TopicState
-  /** Only the share. */
   retentionShare(): number | undefined
   /** Why appends are refused. */
   refusal(): string | undefined
@@ -313,8 +312,8 @@ export function keptMs(askedMs: number, retentionMs: number): number {
 }
 
 /**
- * At least 0; above 1 Kafka may delete the record at any time. 0 while none waits (`oldestMs` undefined), and for an unlimited
- * retention.
+ * The share is at least 0. Above 1, Kafka may delete the record at any time. The share is 0 while no record waits
+ * (`oldestMs` undefined), and for an unlimited retention.
  */
 export function retentionShare(oldestMs: number | undefined, retentionMs: number, nowMs: number): number {
   return oldestMs === undefined ? 0 : Math.max(0, nowMs - oldestMs) / retentionMs
