@@ -197,7 +197,7 @@ t.test('after a loss of QuestDB and a kill of everything, all that was acknowled
   await closed
 })
 
-t.test('messages of sensors at a broker and by webhook survive kills', async t => {
+t.test('messages of sensors at a broker and by webhook survive a kill', async t => {
   const byBroker = await connect(t, broker)
   const sent: number[] = []
   const taken: number[] = []
@@ -210,18 +210,16 @@ t.test('messages of sensors at a broker and by webhook survive kills', async t =
     return { ts: timeMs, values }
   }
   const authorization = basicOf('hut', passwords['hut'] ?? '')
-  for (let kill = 0; kill < 3; kill++) {
-    for (let more = 0; more < 20; more++) {
-      const body = JSON.stringify(await publish())
-      const headers = { authorization, 'content-type': 'application/json' }
-      const { status } = await fetch(`${service.url}/in/thingsboard`, { method: 'POST', headers, body })
-      t.equal(status, 200)
-      taken.push(sent.length - 1)
-    }
-    await service.end('SIGKILL')
-    for (let more = 0; more < 5; more++) await publish()
-    await startAgain()
+  for (let more = 0; more < 20; more++) {
+    const body = JSON.stringify(await publish())
+    const headers = { authorization, 'content-type': 'application/json' }
+    const { status } = await fetch(`${service.url}/in/thingsboard`, { method: 'POST', headers, body })
+    t.equal(status, 200)
+    taken.push(sent.length - 1)
   }
+  await service.end('SIGKILL')
+  for (let more = 0; more < 5; more++) await publish()
+  await startAgain()
   await untilShown('hut', taken)
   await untilShown('shed', sent)
 })
