@@ -58,7 +58,7 @@ export function reportProgress(suite: Suite, total: number): () => void {
       started.once('exit', () => {
         durations.set(file.name, { seconds: secondsSince(file), processorSeconds: processorSeconds() })
       })
-      // Only here does tap report a process that ended by an error between two tests.
+      // A process that ended by an error between two tests is reported by tap only here.
       started.once('close', status => {
         say(`${status === 0 ? 'passed' : 'FAILED'} (${durations.size} of ${total}) ${file.name}, ${elapsed(file)}`)
         if (status !== 0) say(failuresIn(output))

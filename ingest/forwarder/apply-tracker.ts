@@ -34,7 +34,7 @@ export class ApplyTracker {
   #applied: Progress
   #appliedTxns: readonly number[] = []
   #mark: Mark | undefined
-  /** Each table has the highest transaction of its sent rows. */
+  /** The highest transaction of each table that QuestDB has reported. */
   #highestTxns: readonly number[] = []
   /** Series with new rows since the mark. */
   #dirty = new DirtySet()

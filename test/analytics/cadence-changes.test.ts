@@ -53,7 +53,7 @@ test('a change is located exactly, to the reading', async t => {
 })
 
 test('a day with too many readings does not compensate for another', async t => {
-  // Like a device that had half its interval for some days, and was off for as long.
+  // The device had half its interval for some days, and was off for as long.
   const [nowMs, configuredMs] = [startMs + 7 * dayMs, 10 * minuteMs]
   const day = (number: number, stepMs: number) =>
     every(stepMs, startMs + number * dayMs, startMs + (number + 1) * dayMs)

@@ -54,7 +54,7 @@ test('indoor and greenhouse figures match the formulas', async t => {
 test("the vapour pressure matches ASHRAE's equations", async t => {
   for (const [temperature, humidity, deficit, dew] of fixture.ashrae) {
     t.ok(deviation(vapourPressureDeficit(temperature, humidity), deficit) < 0.005, `${temperature} °C, ${humidity} %`)
-    // Below 0 °C, their figure is over ice.
+    // Their figure below 0 °C is over ice.
     if (dew > 0) t.ok(Math.abs(dewPoint(temperature, humidity) - dew) < 0.1, `${temperature} °C, ${humidity} %`)
   }
 })

@@ -20,9 +20,9 @@ export interface RateWindow {
 }
 
 /**
- * In the total's unit. Samples have ascending times, with NaN for missing ones. Null with fewer than two samples in the
- * window. It extrapolates all the way to a near edge, otherwise by half an average interval, and backwards only to the
- * point where the total was 0.
+ * The increase is in the total's unit. Samples have ascending times, with NaN for missing ones. Null with fewer than
+ * two samples in the window. It extrapolates all the way to a near edge, otherwise by half an average interval, and
+ * backwards only to the point where the total was 0.
  */
 export function extrapolatedIncrease(samples: Samples, window: RateWindow): number | null {
   const { timesMs, values } = inWindow(samples, window)

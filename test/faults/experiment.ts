@@ -70,7 +70,7 @@ export interface TestBed {
   erasedStations: Set<string>
   /** The offsets of the service's clock. Empty if it was right. */
   clock: ClockPeriod[]
-  /** When the service ended without being stopped. */
+  /** Times at which the service ended without being stopped. */
   crashedAt: number[]
   ledger(): Ledger
   ledgers(): [ofReadings: Ledger, ...ofPoints: Ledger[]]

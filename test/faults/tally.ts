@@ -11,7 +11,7 @@ export interface Tally {
   unknown: number
   unknownStored: number
   violations: Record<ViolationName, number>
-  /** From a kill of the service to the next 200. */
+  /** Times from a kill of the service to the next 200. */
   recoveriesMs: number[]
   /** Clusters only: from the end of the last fault until all acknowledged rows are readable at each process. */
   shownMs: number[]

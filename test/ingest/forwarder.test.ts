@@ -400,7 +400,7 @@ test('each segment is kept for its time after it was applied, counted while a pr
   const hourMs = 3_600_000
   const timing = { ...systemTiming, monotonicMs: () => performance.now() + clock.ms }
   const options = { keepMs: 24 * hourMs, timing }
-  /** Until the poller has seen that time has passed, and written the ages. */
+  /** Advances the clock and waits until the poller has seen that time has passed, and written the ages. */
   const run = async (ms: number) => {
     clock.ms += ms
     await new Promise(resolve => setTimeout(resolve, 1500))

@@ -19,7 +19,7 @@ import { openTestIngest } from './open-ingest.ts'
 type Row = [symbol: string, timeUs: number, ...values: (number | null)[]]
 
 const fixtures = join(import.meta.dirname, 'fixtures')
-/** When the last group was written. */
+/** Time at which the last group was written. */
 const writtenMs = Date.UTC(2026, 0, 2, 3, 4, 7)
 
 test('a journal of an older build is replayed, row by row', async t => {

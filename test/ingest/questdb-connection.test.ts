@@ -99,7 +99,7 @@ function createRig() {
   let isHeld = true
   const sent: string[] = []
   const rig = {
-    /** Before the piece of this number the replica is lost. */
+    /** The replica is lost before the piece of this number. */
     lostBefore: Number.POSITIVE_INFINITY,
     answer: { kind: 'stored' } as WriteAnswer,
     lose() {

@@ -59,7 +59,7 @@ function openSpool(topic: TopicContent, from: number | undefined, more: Partial<
   return { spool, erased, damaged, disk, close }
 }
 
-/** Until nothing is fetched for a while. */
+/** Waits until nothing is fetched for a while. */
 async function settle({ spool }: Opened): Promise<void> {
   for (let turns = 0, end = -1, next = -1; turns < 8; turns++) {
     if (end !== spool.end || next !== (spool.reader.next ?? 0)) turns = 0
@@ -282,7 +282,7 @@ class Model {
   #checkBound(): void {
     const { spool, disk } = this.#opened
     const held = spool.end - (listSegments(disk)[0] ?? spool.end)
-    // Also of groups that are larger than all that it may hold, one may lie there when the next one comes.
+    // One group may lie there when the next one comes, also if each is larger than the whole limit.
     if (held > Math.max(this.#bytesMax, groupBytesMax) + groupBytesMax) throw new Error(`the spool holds ${held} bytes`)
   }
 

@@ -245,7 +245,7 @@ t.test('stamps end at their bound and continue when it is raised', async t => {
   await lease.renew()
   t.ok((readings.next() ?? 0) >= clock.us)
   t.ok((points.next() ?? 0) >= clock.us, 'those of the other table with it')
-  // After an hour it goes on for an hour.
+  // The lease goes on for an hour after an hour.
   clock.runMs += 3_600_000
   await lease.renew()
   clock.us += 59 * minuteUs

@@ -78,7 +78,7 @@ async function untilJobsRun(device: string, nodes: readonly Service[]): Promise<
 }
 
 t.test('one of the nodes runs each job, without a reading missing at either', async t => {
-  // Before that, the broker has no session in which to keep messages.
+  // The broker has no session before that in which to keep messages.
   await waitFor('one has the link', async () => (await isLinked(one)) || (await isLinked(other)))
   await untilJobsRun('porch', [one, other])
   t.strictSame((await Promise.all([one, other].map(isLinked))).sort(), [false, true], 'one has the link')

@@ -11,7 +11,7 @@ import { makePython } from './python.ts'
 
 const own = join(import.meta.dirname, 'python-client')
 const folder = temporaryFolder(t)
-// So many requests of one client without a right credential are refused otherwise.
+// The default limit would refuse so many requests of one client without a right credential.
 const service = await startService(t, { environment: { FAILED_ATTEMPTS: '1000000' } })
 const python = await makePython(t, join(own, 'requirements.txt'))
 const environment = { PYTHONPATH: join(folder, 'barograph-client') }

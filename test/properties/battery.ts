@@ -72,7 +72,7 @@ const shapes: readonly Shape[] = [
   ...[0.025, 0.05].map(sagging),
 ]
 
-/** Within 5 % of the curve of the type. */
+/** The curve is within 5 % of the curve of the type. */
 function curveOf(type: CellType, shape: Shape): (charge: number) => number {
   return charge => {
     const usual = voltageOf(type, charge)

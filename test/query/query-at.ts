@@ -32,7 +32,7 @@ export interface TestQueryOptions {
   readonly timeZone?: string
   readonly log?: QueryOptions['log']
   readonly answers?: () => boolean | Promise<boolean>
-  /** Without this client, HTTP requests fail. */
+  /** HTTP requests fail without this client. */
   readonly http?: QuestdbHttp
 }
 

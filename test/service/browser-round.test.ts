@@ -68,7 +68,7 @@ const focused = `(() => {
 /** How a person acts on a page. */
 interface Hands {
   fill(fields: Record<string, string>): Promise<void>
-  /** Also a link. */
+  /** The name may be a link's, too. */
   press(name: string): Promise<void>
   check(name: string): Promise<void>
 }

@@ -33,7 +33,7 @@ test('stamps ahead of the clock are reported after a restart, which also counts 
   await until('the step forward is counted', async () => (await steps()) === 1)
   writeFileSync(clockFile, '0')
   await until('the step back is counted', async () => (await steps()) === 2)
-  // Between looks at the two clocks a busy machine may do something else.
+  // A busy machine may do something else between looks at the two clocks.
   t.match(right.output(), /"seconds":(7199|7200)\b[^\n]*"msg":"clock stepped forward"/)
   t.match(right.output(), /"seconds":-(7199|7200)\b[^\n]*"msg":"clock stepped back"/)
 })

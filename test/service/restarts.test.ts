@@ -41,7 +41,7 @@ let service: Service = first
 const logged: string[] = []
 const adminToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
 
-/** After the end of the one before. */
+/** The service before has ended. */
 async function startAgain(more: Record<string, string> = {}): Promise<void> {
   logged.push(service.output())
   service = await startService(t, { dataDirectory, environment: { ...environment, ...more } })

@@ -57,7 +57,7 @@ const untilInvalid = () =>
 const isValid = ({ view }: Viewer) => view.validThroughTxn() !== undefined
 const rebuilds = ({ texts }: Viewer) => texts.filter(text => /rebuilding the hourly view/.test(text)).length
 
-/** Until it is valid at all: who does not lead, and says so all the while, sees one and the same view. */
+/** Waits until the view is valid. All nodes that do not lead the whole time see one and the same view. */
 async function untilValid(t: Test, viewers: readonly Viewer[], isDone: () => boolean): Promise<void> {
   const follows = (viewer: Viewer) => isValid(viewer) && !viewer.nodes.leads()
   const folders = new Map<number, string | undefined>()

@@ -73,7 +73,7 @@ t.test('the same readings have the same verdicts and the same rows by every way 
       const reading = { timestamp: startOf(way) + index * 1000, device, ...fields }
       t.equal(await send(reading), !isRefused, `${name}: ${what}`)
     }
-    // When its value is there, all before it are.
+    // All earlier values are there when this one is.
     t.ok(await send({ timestamp: startOf(way) + cases.length * 1000, device: 'hall', ...good, co2: 600 }))
   }
   const stored = Object.keys(ways).length * (1 + cases.filter(({ isRefused }) => isRefused !== true).length)

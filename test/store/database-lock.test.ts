@@ -30,7 +30,7 @@ async function open(t: Test, databaseUrl: string, more: Partial<StoreOptions>): 
   return opened
 }
 
-/** Without a listener it is not a service and takes no lock. */
+/** The store takes no lock without a listener, as it is not a service. */
 function openOn(t: Test, databaseUrl: string, onLost?: (error: StartError) => void, mode: LockMode = 'exclusive') {
   return open(t, databaseUrl, onLost === undefined ? {} : { lock: { mode, onLost } })
 }

@@ -26,7 +26,7 @@ import { type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { messageOf } from '../support/processes.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** Among 12,000 ports, so many chosen at random meet by far more often than not. */
+/** So many of 12,000 ports chosen at random have two equal ones by far more often than not. */
 const count = 400
 
 test('two processes that look for ports at the same time get different ones', async t => {

@@ -11,7 +11,7 @@ export const busyOptions = [`--import=data:text/javascript,${encodeURIComponent(
 const spin = `import ${JSON.stringify(new URL('end-with-parent.ts', import.meta.url))}
   setInterval(() => { const endMs = Date.now() + 1000; while (Date.now() < endMs); }, 1)`
 
-/** Until the end of this process. */
+/** Keeps two processors busy until this process ends. */
 export function keepBusy(): void {
   const words = ['--input-type=module', '--eval', spin]
   for (let i = 0; i < 2; i++) spawn(process.execPath, words, { stdio: 'ignore' }).unref()

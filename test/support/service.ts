@@ -177,7 +177,7 @@ function serviceClient(
 
 async function addDeviceBy(admin: ServiceClient['admin'], device: { name: string }): Promise<string> {
   let answer = await admin('POST', '/devices', device)
-  // On a slow machine a node may briefly lose its lease.
+  // A node on a slow machine may briefly lose its lease.
   await until('the node takes changes', async () => {
     if (answer.status === 503) answer = await admin('POST', '/devices', device)
     return answer.status !== 503

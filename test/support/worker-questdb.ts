@@ -46,7 +46,7 @@ export interface ServiceQuestdb {
   empty(): Promise<void>
 }
 
-/** For services of a test: the runner's QuestDB, or a separate one without the runner. */
+/** Services of a test use the runner's QuestDB, or a separate one without the runner. */
 export async function lendQuestdb(t: TestHooks): Promise<ServiceQuestdb> {
   const { QUESTDB_HTTP, QUESTDB_PG } = (await borrowQuestdb(t)) ?? (await startOwn(t))
   const settings = { QUESTDB_HTTP, QUESTDB_PG }

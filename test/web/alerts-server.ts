@@ -22,7 +22,7 @@ export async function openAlertsServer(t: TestHooks) {
   const server = {
     url: '',
     isSignedIn: true,
-    /** Otherwise it is an ordinary user. */
+    /** The account is an ordinary user if it is false. */
     isOperator: true,
     alerts: [] as Alert[],
     rules: [] as Rule[],

@@ -36,7 +36,7 @@ const { cookie } = await makePerson(service, { viewer: true })
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const titles = (page: Page) => page.locator('.dash-panel h2').allInnerTexts()
-/** Of several elements. */
+/** The selector may match several elements. */
 const textsOf = async (page: Page, selector: string) => (await page.locator(selector).allInnerTexts()).join('\n')
 const spoken = (page: Page) => page.locator('main > [aria-live]').innerText()
 
@@ -53,7 +53,7 @@ async function addPanel(page: Page, kind: string, fields: { device?: string; met
   return dialog
 }
 
-/** By the browser's own measure, of the load of this page. */
+/** The browser measures the shift of the layout since the load of this page. */
 async function isCalm(t: Test, page: Page): Promise<void> {
   const shift = await page.evaluate(`new Promise(done => {
     new PerformanceObserver(list => done(list.getEntries().reduce((sum, { value }) => sum + value, 0)))

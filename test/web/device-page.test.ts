@@ -315,7 +315,7 @@ onDesk('address, buttons and charts agree while consecutive changes are one entr
 /** More than any of these changes makes, on however slow a machine. */
 const entriesMax = 20
 
-/** Through all that is between the first range and the last one. */
+/** Goes through all changes from the first range to the last one, and back. */
 async function thereAndBack(t: Test, page: Page, changes: readonly ((page: Page) => Promise<void>)[]): Promise<void> {
   const ranges: ShownRange[] = [await shownRange(page)]
   for (const change of changes) {

@@ -86,7 +86,7 @@ const wallMs = (text: string) => Date.parse(`${text} UTC`)
 
 export const plot = (page: Page) => page.locator('.panel-chart .u-over').first()
 
-/** Once it is there: a chart of other lines takes the place of the one before. */
+/** Waits for the chart: a chart of other lines takes the place of the one before. */
 async function plotBox(page: Page): Promise<Box> {
   let box: Box | null = null
   await waitFor('a chart is shown', async () => {

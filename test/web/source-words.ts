@@ -17,7 +17,7 @@ export interface Message {
   readonly file: string
   /** `context|text` where there is a context. */
   readonly key: string
-  /** Of a message with a plural. */
+  /** Text of a message with a plural. */
   readonly other: string | undefined
 }
 

@@ -34,7 +34,7 @@ const untranslated: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   // Names of programs.
   'web/pages/admin/status-facts.ts': ['Barograph', 'Node', 'Java'],
   'web/pages/alerts/channels-section.tsx': ['Webhook', 'Alertmanager'],
-  // As people type them.
+  // The texts are examples that a person types.
   'web/pages/alerts/selector-fields.tsx': ['site:berlin, room:*'],
   'web/pages/dashboard/panel-dialog.tsx': ['site:berlin, room:*'],
   'web/pages/charts/line-panels.ts': ['unit 1'],

@@ -48,7 +48,7 @@ export function LeftOutAnnotations({ shown, total }: { shown: readonly Annotatio
 const everyMs = 60_000
 
 export interface AnnotationsOf {
-  /** Within the range, each once, ascending; of more than `annotationsMax` the newest. */
+  /** Annotations within the range, each once, ascending. The newest `annotationsMax` are kept. */
   readonly shown: readonly Annotation[]
   /** The number within the range. */
   readonly total: number

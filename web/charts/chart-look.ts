@@ -26,7 +26,7 @@ export const valuesWidth = 52
 export const timesHeight = 28
 /** The room for labels of rules beside a chart. */
 const labelsWidth = 84
-/** So much room a written time needs. */
+/** Room of a written time, in pixels. */
 const timeWidth = 72
 
 /** The scale of lines on the right axis. */

@@ -21,7 +21,7 @@ export function metricStyle(metric: string): Record<string, string> {
   return { '--accent': colour, '--accent-wash': `color-mix(in srgb, ${colour} 14%, var(--card))` }
 }
 
-/** For at most eight lines of one chart: the second line of a metric gets a colour that is free. */
+/** A chart has at most eight lines. The second line of a metric gets a colour that is free. */
 export function coloursOf(metrics: readonly string[]): string[] {
   const owned = new Set(metrics.map(numberOf))
   const free = [1, 2, 3, 4, 5, 6, 7, 8].filter(number => !owned.has(number))

@@ -48,7 +48,7 @@ export interface Rule {
 
 export interface ChartContent {
   readonly columns: Columns
-  /** In drawing order: a later line covers earlier ones. */
+  /** Lines are in drawing order: a later line covers earlier ones. */
   readonly lines: readonly LineStyle[]
   /** The places of two lines between which an area is filled in the colour of the first of them. */
   readonly bands?: readonly (readonly [upper: number, lower: number])[] | undefined

@@ -76,7 +76,7 @@ export function monthUpTo(nowMs: number, zone: Zone): TimeWindow {
   return select(startMs, nowMs, nowMs)
 }
 
-/** Around a moment that keeps its place. A factor below 1 shows less. */
+/** Zooms around a moment that keeps its place. A factor below 1 shows less. */
 export function zoom(window: TimeWindow, factor: number, centreMs: number, nowMs: number): TimeWindow {
   const spanMs = window.toMs - window.fromMs
   const newSpanMs = Math.min(spanMsMax, Math.max(spanMsMin, spanMs * factor))

@@ -18,7 +18,10 @@ interface Shown {
   readonly times: Times
 }
 
-/** Around which a window is zoomed: a moment that may be behind it, or its middle. */
+/**
+ * Returns the moment around which a window is zoomed. The given moment may be behind the window. The default is its
+ * middle.
+ */
 export function centreOf({ fromMs, toMs }: TimeWindow, atMs = (fromMs + toMs) / 2): number {
   return Math.min(atMs, toMs)
 }

@@ -85,7 +85,7 @@ function clockTexts({ name: timeZone }: Zone) {
   }
 }
 
-/** With the decimals of the axis steps: 2.5 between 0 and 5 is not shown as 3. */
+/** The text has the decimals of the axis steps: 2.5 between 0 and 5 is not shown as 3. */
 export function axisText(value: number, splits: readonly number[], decimals: number): string {
   const step = splits.length > 1 ? Math.abs((splits[1] as number) - (splits[0] as number)) : 1
   const isWritten = (places: number) => Math.abs(step - Number(step.toFixed(places))) < step / 1e6

@@ -17,7 +17,7 @@ export const path = computed(() => `/${current.value.pathname.slice(base.length)
 /** Read only; `setArguments` changes them. */
 export const urlArguments = computed(() => current.value.searchParams)
 
-/** For an `href` or a request. `path` begins with a slash and may have arguments. */
+/** The result is for an `href` or a request. `path` begins with a slash and may have arguments. */
 export function addressOf(path: string): string {
   return `${base}${path.slice(1)}`
 }

@@ -1,4 +1,4 @@
-/** For a document that shows a view alone. */
+/** Removes links from a document that shows a view alone. */
 
 import { options } from 'preact'
 

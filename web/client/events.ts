@@ -8,7 +8,7 @@ import { hasToken } from './request-token.ts'
 import { whileVisible } from './screen.ts'
 
 export interface EventsOptions {
-  /** By event name. The data are JSON. */
+  /** Keys are names of events. The data are JSON. */
   on: { [Event in ServiceEvent as Event['event']]?: (data: Event['data']) => void }
   /** True from the first answer to the next break. */
   onLive: (isLive: boolean) => void

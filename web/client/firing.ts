@@ -26,7 +26,7 @@ const firing = signal<readonly Alert[]>([])
 /** Newest first. Empty also while nothing is known. */
 export const firingAlerts = computed(() => firing.value)
 
-/** By device name; null for alerts without a single device. */
+/** Keys are names of devices; null for alerts without a single device. */
 export const firingByDevice = computed(() => Map.groupBy(firing.value, ({ device }) => device))
 
 let resource: Resource<AlertPage> | undefined

@@ -86,7 +86,7 @@ function openAlone<T>(url: string, everyMs: number | undefined, read: Read<T>): 
 
   function refresh(): Promise<void> {
     reading ??= readOnce()
-      // Only a closed resource gets here.
+      // A closed resource alone rejects here.
       .catch(() => undefined)
       .finally(() => (reading = undefined))
     return reading

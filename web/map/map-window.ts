@@ -12,7 +12,7 @@ export interface Size {
   height: number
 }
 
-/** About 15 cm a pixel at the equator. */
+/** One pixel is about 15 cm at the equator. */
 export const sideMax = 2 ** 28
 /** A single place is shown with its surroundings, at about 20 m per pixel. */
 const fittedSideMax = 2 ** 21

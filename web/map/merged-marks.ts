@@ -82,7 +82,7 @@ interface Box {
   y: number
 }
 
-/** In the order of the marks; undefined for a mark of several devices, which shows a number. */
+/** Places have the order of the marks. Undefined for a mark of several devices, which shows a number. */
 export function namePlaces(marks: readonly MergedMark[], mapWidth: number): (NamePlace | undefined)[] {
   const taken: Box[] = marks.map(({ x, y }) => ({ left: x - markRadius, right: x + markRadius, y }))
   return marks.map(({ x, y, size, devices }) => {

@@ -80,7 +80,7 @@ function addPointers(element: HTMLElement, latest: Latest): () => void {
     if (before === undefined) return
     const now = within(element, event)
     travelled += Math.hypot(now.x - before.x, now.y - before.y)
-    // Only then: a press on a mark is the mark's.
+    // The pointer is captured after a movement alone: a press on a mark is the mark's.
     if (travelled > dragMin && !element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId)
     held.set(event.pointerId, now)
     const other = [...held].find(([id]) => id !== event.pointerId)?.[1]

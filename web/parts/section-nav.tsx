@@ -5,7 +5,7 @@ import { addressOf } from '../client/address.ts'
 import { t } from '../words/words.ts'
 
 export interface Section {
-  /** Below the page; empty for its first section. */
+  /** The path is relative to the page; empty for its first section. */
   path: string
   name: string
   Shown: ComponentType

@@ -10,7 +10,7 @@ export interface RowSizes {
   rows: number
   /** Pixels. */
   rowHeight: number
-  /** For each heading the row below it, in order. A heading may have no rows. */
+  /** Each heading has the row below it, in order. A heading may have no rows. */
   headings?: readonly number[]
   headingHeight?: number
 }

@@ -8,7 +8,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { layoutOf, type RowLayout, rowAfterKey, type Window, windowOf } from './virtual-rows.ts'
 
 export interface Column<Row> {
-  /** Also the class of its cells. */
+  /** The key is also the class of its cells. */
   key: string
   label: string
   /** A track of the grid, as `96px` or `minmax(160px, 1fr)`. */

@@ -60,7 +60,7 @@ export function anomalySentence(anomaly: Anomaly, words: FindingWords, zone: Zon
   return findingText({ ...about, sinceMs: value_at === null ? sinceMs : localMs(zone, value_at), untilMs }, words)
 }
 
-/** Beyond it the upper end says no more than that it is far away. */
+/** An upper end beyond it says only that it is far away. */
 const daysMax = 365
 
 /** `about 12 days (9 to 17)`; of a battery beside the usual one with its name. */

@@ -20,7 +20,7 @@ export interface Quantity extends ShownUnit {
   readonly isNumbered: boolean
 }
 
-/** By metric name, in the order of an answer. */
+/** Keys are names of metrics, in the order of an answer. */
 export type Descriptions = Readonly<Record<string, MetricDescription>>
 
 export interface Quantities {
@@ -80,7 +80,7 @@ export function withNumbered(quantities: Quantities, names: Iterable<string>): Q
   return { of: name => ({ ...quantities.of(name), isNumbered: numbered.has(name) }) }
 }
 
-/** For devices without custom metrics. */
+/** Devices without custom metrics have these. */
 export const builtInQuantities = quantitiesOf()
 
 /** Titles of the catalogue of metrics are translated. Those by people are shown as they are. */
@@ -130,7 +130,7 @@ export function measureShownDifference(low: number, high: number, quantity: Quan
   return differenceText(decimalText(shown(high) - shown(low), decimals), quantity)
 }
 
-/** Like `measure`, with `–` for a missing value. */
+/** Formats like `measure`, with `–` for a missing value. */
 export function valueText(stored: number | null | undefined, quantity: Quantity): string {
   return stored === null || stored === undefined || Number.isNaN(stored) ? noValue : measure(stored, quantity)
 }

@@ -16,8 +16,8 @@ export const unitChoices = {
 export const unitPreferences = Object.keys(unitChoices) as UnitPreference[]
 
 /**
- * Besides the choices. Other units of the same dimension are of something else: mm/h of rain, bar of water, Pa between two
- * rooms.
+ * These units are converted besides the choices. Other units of the same dimension measure other things: mm/h of rain,
+ * bar of water, Pa between two rooms.
  */
 const alsoConverted: Partial<Record<UnitPreference, readonly string[]>> = { pressure_unit: ['mbar'] }
 

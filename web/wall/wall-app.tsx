@@ -28,7 +28,7 @@ const source = wallSource()
 export function WallApp() {
   const state = useResource<WallView>(source.url, { everyMs, read: source.read })
   const view = lastValue(state)
-  // Before the first paint, since the layout would shift.
+  // The class is set before the first paint, since the layout would shift.
   useLayoutEffect(() => document.body.classList.add('wall'), [])
   useEffect(() => view && showFixed(view.address), [view?.address])
   useEffect(keepAwake, [])

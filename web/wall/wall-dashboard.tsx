@@ -58,7 +58,7 @@ export function WallDashboard({ name, panels, state }: WallDashboardProps) {
 
 type Row = Panel[]
 
-/** As the grid places them. */
+/** Rows are filled as the grid places the panels. */
 function rowsOf(panels: readonly Panel[], columns: number): Row[] {
   const rows: Row[] = []
   let free = 0
@@ -78,7 +78,7 @@ function isOfValues(row: Row): boolean {
   return row.every(({ kind }) => kind === 'value')
 }
 
-/** At least a row each. */
+/** A page has at least one row. */
 function pagesOf(rows: readonly Row[], height: number): Row[][] {
   const pages: Row[][] = []
   let free = 0

@@ -15,7 +15,7 @@ export function languageFor(chosen: Language | null): Language {
 
 const language = languageFor(readStored(browserStorage).preferences.language)
 
-/** Without its file, the page is in English. */
+/** The page is in English if the file cannot be loaded. */
 const catalogue =
   language === 'de'
     ? await import('./german.ts').then(

@@ -36,7 +36,7 @@ test('weekly windows follow the clock of the zone, also over its changes', async
     const nowMs = at(text)
     return createSilencer([silence], { nowMs, horizonMs: nowMs + 300_000, offsetMs })(alert)
   }
-  // On 29 March 2026 the clock goes from 02:00 to 03:00, at 01:00 UTC.
+  // The clock goes from 02:00 to 03:00 on 29 March 2026, at 01:00 UTC.
   t.equal(found('2026-03-29T00:59Z'), undefined)
   t.match(found('2026-03-29T01:00Z'), { id: 1 })
   t.strictSame(found('2026-03-29T01:58:30Z'), { id: 1, endsMs: at('2026-03-29T02:00Z') })

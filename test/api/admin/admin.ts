@@ -727,7 +727,7 @@ t.test('the list of stations is searched and paged', async t => {
      SELECT 'P-' || n, 'M9', CASE WHEN n = 7 THEN 'Île (Nord)' END, 'UTC', true, now(), now()
      FROM generate_series(1, 150) AS n`,
   )
-  // After this change the rows are read into memory.
+  // The rows are read into memory after this change.
   await ask('POST', '/stations', { sn: 'P-0', model: 'M9' })
   const page = async (query: string) => {
     const { body } = await ask('GET', `/stations?${query}`)

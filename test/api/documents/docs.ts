@@ -27,7 +27,7 @@ docsFamily({ families, isAdmin: async () => false, isTrusted: () => false }).reg
 t.teardown(() => app.close())
 const headers = { host: 'localhost' }
 const away = { headers: { host: 'weather.example' }, remoteAddress: '203.0.113.5' }
-// Not by a request: tap ends a file whose tests have all run while a further part of it awaits something.
+// The document is not requested: tap ends a file whose tests have all run while a further part of it awaits something.
 const document = JSON.parse(JSON.stringify(describeFields(published)))
 
 const operations = Object.entries(published.paths).flatMap(([path, methods]) =>

@@ -164,7 +164,7 @@ t.test('a form sent by another site changes nothing', async t => {
   const origin = 'https://evil.example'
   for (const [path, form] of Object.entries(forms)) {
     const body = new URLSearchParams(form).toString()
-    // Over plain HTTP a browser sends no Sec-Fetch-Site.
+    // A browser sends no Sec-Fetch-Site over plain HTTP.
     for (const foreign of [
       { ...others, origin },
       { ...others, origin, 'sec-fetch-site': 'cross-site' },

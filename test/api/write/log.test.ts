@@ -255,7 +255,7 @@ tap.test('rejected idempotency keys have a reason, without effect on other readi
 
 tap.test('only failed attempts are delayed', async t => {
   const wrong = { authorization: basic('kitchen', 'e'.repeat(64)) }
-  // At once, since the limit is one a minute and the machine may be slow.
+  // The requests are sent at once, since the limit is one a minute and the machine may be slow.
   const tried = await Promise.all(Array.from({ length: 100 }, () => put(good, wrong)))
   const throttled = tried.find(({ status }) => status === 429)
   t.match(throttled?.headers.get('retry-after'), /^\d+$/)

@@ -8,7 +8,7 @@ import { nowhere, startDatabases } from '../../support/databases.ts'
 import { openNode, openRegistries, stateOf, type TestNode } from '../../support/registries.ts'
 import { emptyWorld, registryChanges, type World } from './registry-changes.ts'
 
-/** By table: columns without an effect on memory, or updated by other means. */
+/** Each table has columns without an effect on memory, or updated by other means. */
 const decisive: Readonly<Record<string, readonly string[]>> = {
   devices: ['last_seen', 'next_used'],
   metrics: [],

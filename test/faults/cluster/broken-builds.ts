@@ -20,7 +20,7 @@ const buildsOfOne: BrokenBuild[] = [
     file: 'store/postgres/held-lock.ts',
     from: 'return process.hrtime.bigint() < Atomics.load(this.shared, 0)',
     to: 'return true',
-    // Otherwise its successor would send the overwritten rows again.
+    // The successor would otherwise send the overwritten rows again.
     also: {
       file: 'ingest/kafka/consume/spool-source.ts',
       from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',

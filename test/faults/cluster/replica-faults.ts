@@ -101,7 +101,7 @@ export async function freezeWithBacklog(bed: ClusterBed): Promise<void> {
   await sleep(slowMs)
   const thaw = freeze(holder.pid())
   bed.hooks.teardown(thaw)
-  // Otherwise new connections would be delayed, too.
+  // New connections would otherwise be delayed, too.
   link.trouble.latencyMs = 0
   await holderOf(bed.forwarders, replica)
   await sleep(frozenMs)

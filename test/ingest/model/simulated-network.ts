@@ -32,7 +32,7 @@ const limboMs = 1500
 export function createSimulatedNetwork(questdb: SimulatedQuestdb, time: VirtualTime, random: Random): SimulatedNetwork {
   const inner = questdb.connect()
   const server = createServer(time)
-  /** When each process was gone. */
+  /** Time at which each process was gone. */
   const endsMs: number[] = []
   const wait = (ms: number) => new Promise<void>(resolve => time.after(ms, resolve))
 

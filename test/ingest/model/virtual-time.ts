@@ -44,7 +44,7 @@ export function createVirtualTime(): VirtualTime {
   return { nowMs: () => nowMs, after, advance }
 }
 
-/** Until nothing happens any more without time: promises, and work that was put off to the next turns of the loop. */
+/** Waits for work that needs no time: promises, and callbacks that were put off to the next turns of the loop. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
 }

@@ -29,7 +29,7 @@ async function startSession(t: Test) {
   await once(server, 'listening')
   t.teardown(() => server.close())
   const accepted = once(server, 'connection')
-  /** Before the client did its last: the session cannot count from an earlier moment. */
+  /** The time is before the client's last packet: the session cannot count from an earlier moment. */
   let sinceMs = performance.now()
   const client = await openRawMqtt(t, `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [socket] = (await accepted) as [Socket]

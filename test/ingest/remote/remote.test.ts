@@ -197,7 +197,7 @@ t.test('snappy', async t => {
     return plain.equals(readSnappy(snappy(plain), plain.length) as Buffer)
   })
   t.doesNotThrow(() => fc.assert(property, runs(50, 2000)))
-  // From google/snappy: "abcdabcdabcd…", with a copy that overlaps its result.
+  // The example is from google/snappy: "abcdabcdabcd…", with a copy that overlaps its result.
   const overlapping = Buffer.concat([
     varint(20),
     Buffer.of(3 << 2),

@@ -148,7 +148,7 @@ t.test('a manifest names no file outside of the parts', async t => {
 /** The head and the files. The end is computed from them. */
 const files = ['postgres/devices', 'journal/checkpoint'].map(path => [path, 2, '0'.repeat(64)])
 const lines: unknown[] = [head, ...files]
-/** Of the right digest. A correct one is refused for its first missing file. */
+/** The digest is right. A correct manifest is refused for its first missing file. */
 function remadeRefusalOf(changed: readonly unknown[]): string {
   const text = changed.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
   const sha256 = createHash('sha256').update(text).digest('hex')

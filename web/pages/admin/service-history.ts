@@ -9,7 +9,7 @@ import { inOneUnit } from '../../text/numbers.ts'
 import { pageTimes } from '../../text/preferences.ts'
 import { t } from '../../words/words.ts'
 
-/** Up to the time for which the service keeps them. */
+/** The longest preset is the time for which the service keeps the rows. */
 export const historyPresets: readonly Preset[] = ['1h', '6h', '24h', '7d', '30d']
 const hoursMax = 720
 const hourMs = 3_600_000

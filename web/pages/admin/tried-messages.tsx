@@ -67,7 +67,7 @@ function Row({ device, time, values = [], reason }: RowProps) {
   )
 }
 
-/** Without the last digits of a conversion. */
+/** Six digits hide the rounding of a conversion. */
 function valueText(value: unknown): string {
   return typeof value === 'number' ? String(Number(value.toPrecision(6))).replace('-', '−') : String(value)
 }

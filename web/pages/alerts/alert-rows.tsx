@@ -106,7 +106,7 @@ function ValueText({ alert: { metric, value }, quantities }: { alert: Alert; qua
   return <span class="alert-value">{measure(value, quantities.of(metric))}</span>
 }
 
-/** Since when, for how long, and who knows. */
+/** Shows the start, the duration, and the account that acknowledged the alert. */
 function TimeText({ alert, times }: { alert: Alert; times: Times }) {
   const { opened_at, fired_at, resolved_at, resolved_reason, acknowledged_by, silenced_by } = alert
   const sinceMs = Date.parse(fired_at ?? opened_at)

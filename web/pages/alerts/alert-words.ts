@@ -82,7 +82,7 @@ export function attemptText(what: string, { outcome, status, error, answer }: At
 
 type ConditionKind = Condition['kind']
 
-/** In the order of the form. */
+/** Keys have the order of the form. */
 export const conditionNames: Record<ConditionKind, string> = {
   silent: t('A device is silent'),
   above: t('A value is above a limit'),

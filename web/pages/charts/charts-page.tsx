@@ -1,4 +1,4 @@
-/** Up to eight lines of several devices and metrics in one chart. The address holds the choice. */
+/** Shows up to eight lines of several devices and metrics in one chart. The address holds the choice. */
 
 import './charts-page.css'
 import { useId, useMemo, useState } from 'preact/hooks'

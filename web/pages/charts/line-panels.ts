@@ -21,7 +21,7 @@ export interface DrawnLine extends ChosenLine {
   readonly place: number
   readonly look: Look
   readonly timesMs: readonly number[]
-  /** In the shown unit. */
+  /** Values are in the shown unit. */
   readonly values: readonly number[]
 }
 

@@ -27,7 +27,7 @@ export interface UsedLines {
 }
 
 const everyMsUsual = 60_000
-/** About the width of a chart in points. */
+/** The limit is about the width of a chart in points. */
 const pointsMax = 800
 
 export function useLines(lines: readonly ChosenLine[], window: TimeWindow, everyMs = everyMsUsual): UsedLines {
@@ -65,7 +65,7 @@ export function useLines(lines: readonly ChosenLine[], window: TimeWindow, every
   return { state, current: currentOf(state, latest), latest: last, drawn, missing, isLoading, stepMs }
 }
 
-/** After a failed read of another range the last chart stays, marked as stale. */
+/** The last chart stays after a failed read of another range, marked as stale. */
 function currentOf(state: ResourceState<unknown>, latest: readonly ResourceState<unknown>[]): ResourceState<unknown> {
   const timesMs = latest.flatMap(one => (one.kind === 'ready' || one.kind === 'stale' ? [one.atMs] : []))
   if (timesMs.length === 0) return state

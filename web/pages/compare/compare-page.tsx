@@ -155,7 +155,7 @@ const everyMs = 120_000
 
 interface ComparedMetrics {
   readonly comparison: Comparison
-  /** In display order. */
+  /** Names have the display order. */
   readonly names: readonly string[]
   readonly described: Descriptions
 }

@@ -48,7 +48,7 @@ export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: Compa
   )
 }
 
-/** With the figure of an hour, where it is not a mean. */
+/** The title has the figure of an hour, where it is not a mean. */
 function titleOf({ name, kind }: Quantity): string {
   if (kind === 'counter') return t('{name}: increase by hour', { name })
   return kind === 'rate' ? t('{name}: sum by hour', { name }) : name

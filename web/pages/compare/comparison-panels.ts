@@ -44,7 +44,7 @@ interface PanelNames {
 
 interface Series {
   readonly timesMs: number[]
-  /** In the shown unit. */
+  /** Values are in the shown unit. */
   readonly values: number[]
 }
 

@@ -22,11 +22,11 @@ export interface PanelProps {
   readonly size: { readonly width: number; readonly height: number }
 }
 
-/** As in `auth/views/panel.ts`. */
+/** Both limits equal the ones in `auth/views/panel.ts`. */
 export const panelsMax = 12
 export const linesMax = 8
 
-/** In the order of the form. */
+/** Keys have the order of the form. */
 export const kindNames = {
   line: tc('panel', 'Line'),
   bars: t('Bars'),
@@ -37,7 +37,7 @@ export const kindNames = {
   list: t('List of devices'),
 } as const satisfies Record<Panel['kind'], string>
 
-/** As `isMeasuring` of the service. */
+/** The function equals `isMeasuring` of the service. */
 export function isMeasured(kind: Panel['kind']): boolean {
   return kind === 'line' || kind === 'bars' || kind === 'value' || kind === 'state'
 }

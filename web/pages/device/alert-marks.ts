@@ -10,7 +10,7 @@ import { stretchText } from './series-texts.ts'
 
 type Severity = Alert['severity']
 
-/** In the stored unit. */
+/** The value is in the stored unit. */
 interface Limit {
   readonly value: number
   readonly text: string
@@ -25,7 +25,7 @@ export interface FiringStretch extends Stretch {
 }
 
 export interface AlertMarks {
-  /** By metric. */
+  /** Keys are metrics. */
   readonly limits: ReadonlyMap<string, readonly Limit[]>
   /** Ascending by their beginnings. */
   readonly firing: readonly FiringStretch[]

@@ -30,7 +30,7 @@ export interface Expected {
   readonly unusual: UnusualValues | undefined
 }
 
-/** By metric. */
+/** Keys are metrics. */
 export type Forecasts = ReadonlyMap<string, ForecastSeries>
 
 const hourMs = 3_600_000

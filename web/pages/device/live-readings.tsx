@@ -143,7 +143,7 @@ function useForecast(of: Measured, query: string | undefined, range: Range): Exp
   return { forecast: read<Forecast>('forecast'), unusual: read<UnusualValues>('unusual') }
 }
 
-/** At a reading per second, over an hour. The next answer has the older ones. */
+/** A reading per second reaches the limit after more than an hour. The next answer has the older ones. */
 const readingsMax = 5_000
 
 /** Readings missed while the page was hidden or offline come with the answers that are read each minute. */

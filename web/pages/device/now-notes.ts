@@ -24,7 +24,7 @@ export type NowNote =
   | ({ readonly kind: 'today' } & Pick<DayAmount, 'placed' | 'ofGap'>)
   | {
       readonly kind: 'usual'
-      /** Among earlier days, at this hour. */
+      /** The value's percentile among earlier days, at this hour. */
       readonly percentile: number
       readonly days: number
       readonly daysLower: number
@@ -47,7 +47,7 @@ interface NowSources {
   readonly zone: Zone
 }
 
-/** By metric. */
+/** Keys are metrics. */
 export function nowNotes(of: NowSources): ReadonlyMap<string, NowNote> {
   const notes = new Map<string, NowNote>()
   for (const [metric, value] of Object.entries(of.values)) {
@@ -70,7 +70,7 @@ function noteOf(of: NowSources, metric: string, { v, ts }: LastValues[string]): 
   return amount && { kind: 'today', placed: amount.placed, ofGap: amount.ofGap }
 }
 
-/** From the full hour of the answer to the last value, in that hour or the next one. */
+/** The limit spans the full hour of the answer and the next one, to the last value. */
 const usualMsMax = 2 * 3_600_000
 
 function usualNote({ normal, quantities, zone }: NowSources, metric: string, ts: number): NowNote | undefined {

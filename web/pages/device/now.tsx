@@ -12,13 +12,13 @@ import { type NowNote, stateSpanMs, usualText } from './now-notes.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export interface NowProps {
-  /** In display order. */
+  /** Values have the display order. */
   readonly values: LastValues
   /** The shown metrics. Others are on demand. */
   readonly metrics: readonly ShownMetric[]
   readonly notes: ReadonlyMap<string, NowNote>
   readonly quantities: Quantities
-  /** Up to which age a value of a metric is current. */
+  /** Returns the age up to which a value of a metric is current. */
   readonly freshMs: (metric: string) => number
   /** Formats a time in the person's zone for a tooltip. */
   readonly exact: (ms: number) => string

@@ -24,14 +24,14 @@ export type KindSource =
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'steps'; readonly window: TimeWindow; readonly stepSeconds: number }
 
-/** About the width of a chart in points. */
+/** The limit is about the width of a chart in points. */
 export const pointsMax = 800
 /** More bars are too narrow. */
 const barsMax = 96
 const hourMs = 3_600_000
-/** In a longer range, a bar is a day. */
+/** A bar of a longer range is a day. */
 const hoursSpanMsMax = 8 * dayMs
-/** In a shorter range, an hour is a wide bar. */
+/** A bar of a shorter range is an hour, and wide. */
 const hoursSpanMsMin = 12 * hourMs
 /** The summary's days before today, as many as the month has. */
 const daysMax = 366

@@ -63,7 +63,7 @@ export interface StateSeries {
 export type MetricSeries = GaugeSeries | DirectionSeries | AmountSeries | StateSeries
 
 export interface RangeSeries {
-  /** In display order. Each has values. */
+  /** Series have the display order. Each has values. */
   readonly series: readonly MetricSeries[]
   /** The step of gauges' means; undefined for single readings. */
   readonly stepMs?: number | undefined
@@ -182,7 +182,7 @@ export interface SuspectReadings {
   readonly values: readonly number[]
 }
 
-/** By metric. */
+/** Keys are metrics. */
 export type Suspects = ReadonlyMap<string, SuspectReadings>
 
 /** Empty where the window begins before the tested hours: a part would look complete. */

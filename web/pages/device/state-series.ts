@@ -24,7 +24,7 @@ export function holdOf(detail: Detail | undefined, metric: string): Hold {
   return { gapMs: detail === undefined ? holdMs : gapMsOf(detail, metric), holdMs }
 }
 
-/** Up to `untilMs`, which is not before the last value. */
+/** The last block ends at `untilMs`, which is not before the last value. */
 export function timeline(
   { timesMs, values }: { readonly timesMs: readonly number[]; readonly values: readonly number[] },
   { gapMs, holdMs }: Hold,
@@ -66,8 +66,8 @@ export function statesOfDay(
 }
 
 /**
- * Up to the first value of the day: hours of one state were in that state. The hour of the first value began with the state
- * before it, if all of it is known.
+ * Returns the blocks before the first value of the day: hours of one state were in that state. The hour of the first
+ * value began with the state before it, if all of it is known.
  */
 function leading(hours: readonly HourOf<'state'>[], fromMs: number, firstMs: number): StateBlock[] {
   const blocks: StateBlock[] = []

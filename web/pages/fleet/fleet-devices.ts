@@ -89,7 +89,7 @@ export function numberedStates(devices: readonly FleetDevice[], described: Descr
 }
 
 export type DeviceTrend = FleetTrends['devices'][number]
-/** By device name. */
+/** Keys are names of devices. */
 export type KnownTrends = ReadonlyMap<string, DeviceTrend>
 
 /** The service's maximum per request, in a URL that all proxies accept. */

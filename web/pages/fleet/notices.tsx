@@ -22,7 +22,7 @@ const namesShown = 5
 export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) {
   const [changes, setChanges] = useState<Changes>()
   const isComplete = fleet.isComplete.value
-  // Before the first paint, so that the notice does not move the list.
+  // The notice is read before the first paint, so that it does not move the list.
   useLayoutEffect(() => {
     if (!isComplete) return undefined
     const before = readVisit(browserStorage)

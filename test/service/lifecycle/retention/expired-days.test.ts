@@ -31,7 +31,7 @@ const dayMs = 86_400_000
 const hourUs = 3_600_000_000
 const startMs = Date.UTC(2025, 9, 29)
 const dayCount = 6
-/** Over the end of a month, which is a partition of the kept hours. */
+/** The range spans the end of a month, which is a partition of the kept hours. */
 const expiredMs = startMs + 4 * dayMs
 const infinity = Number.POSITIVE_INFINITY
 

@@ -174,7 +174,7 @@ t.test('values replayed into a day that expired without custom values do not cou
   await expiry.look()
   await expiry.expire(beforeMs, pause)
   t.equal(expiry.expiredBeforeMs, beforeMs)
-  // Before its partition is removed, and after that.
+  // The first replay precedes the removal of the partition, and the second follows it.
   for (let replay = 0; replay < 2; replay++) {
     await exec(addReading)
     await exec(`INSERT INTO measurements VALUES ('${noon}', ${co2?.series}, 999)`)

@@ -263,7 +263,7 @@ async function untilLooked(retention: Retention): Promise<void> {
 async function openByClock(t: Test, nowMs: () => number, more: Partial<RetentionOptions> = {}): Promise<Retention> {
   await reset()
   await send(porch)
-  // Before that no day expires.
+  // No day expires before that.
   await until('it is known', () => ingest.status().forwarder.applied >= ingest.status().journal.end)
   let ticks = 0
   // Each look has a time of its own.
