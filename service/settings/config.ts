@@ -109,6 +109,25 @@ function assertReplicas(config: z.infer<typeof Settings>): void {
   if ((config.QUESTDB_READ ?? 1) > 1 + (config.QUESTDB_REPLICAS?.length ?? 0)) {
     throw new ConfigError('Wrong settings: QUESTDB_READ names a replica that QUESTDB_REPLICAS does not.')
   }
+  assertOtherQuestdbs(config)
+}
+
+/** Two replicas in one QuestDB would look like two copies. */
+function assertOtherQuestdbs({ QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS = [] }: z.infer<typeof Settings>): void {
+  const replicas = [{ number: 1, http: QUESTDB_HTTP ?? '', pg: QUESTDB_PG ?? '' }, ...QUESTDB_REPLICAS]
+  for (const [at, replica] of replicas.entries()) {
+    const same = replicas
+      .slice(0, at)
+      .find(other => isSameHost(other.http, replica.http) || isSameHost(other.pg, replica.pg))
+    if (same === undefined) continue
+    throw new ConfigError(
+      `Wrong settings: the replicas ${same.number} and ${replica.number} have one address: QUESTDB_REPLICAS needs another QuestDB for each.`,
+    )
+  }
+}
+
+function isSameHost(one: string, other: string): boolean {
+  return URL.parse(one)?.host === URL.parse(other)?.host
 }
 
 /** `A, B and C`. */
