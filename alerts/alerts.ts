@@ -35,7 +35,7 @@ export interface AlertsOptions {
   timeZone: string
   publicUrl: () => string
   feed: ChangeFeed
-  /** Whether this process evaluates rules and sends notifications for all processes. */
+  /** True if this process evaluates rules and sends notifications for all processes. */
   leads: () => boolean
   /** Rejects unless this process leads at the time of the transaction. */
   requireLead: (transaction: Transaction) => Promise<void>
@@ -54,7 +54,7 @@ export interface AlertsOptions {
   isOut: () => boolean
   /** True once QuestDB answers and the state of the fleet is loaded. */
   isSettled: () => boolean
-  /** Whether QuestDB shows all readings that were accepted up to now. */
+  /** The returned function is true once QuestDB shows all readings that were accepted before this call. */
   markTaken: () => () => boolean
   readings: ReadAlertReadings
   /** Service facts, such as a full disk. */

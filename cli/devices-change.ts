@@ -139,7 +139,7 @@ function tagOf(text: string): string {
 interface Result extends DeviceBulkAnswer {
   /** Number of the first devices with a known outcome. */
   known: number
-  /** Why the last request has no answer. */
+  /** Reason why the last request has no answer. */
   fault?: unknown
 }
 

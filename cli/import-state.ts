@@ -29,7 +29,7 @@ const State = z.object({
 })
 
 export interface ImportState {
-  /** Whether there is one of this command. */
+  /** True if there is a state of this command. */
   readonly isContinued: boolean
   /** How far the file was sent. */
   of(file: string): Sent

@@ -261,7 +261,7 @@ function readOtherTimes(fields: Fields, names: readonly string[], faults: Faults
   return found
 }
 
-/** Why a client's time is rejected. Undefined for a valid one. */
+/** Reason why a client's time is rejected. Undefined for a valid one. */
 export function timeReason(timeMs: number, earliestMs: number, latestMs: number): string | undefined {
   if (timeMs < earliestTimeMs) return 'must not be before 2000-01-01 (a clock that is not set says 1970)'
   if (timeMs < earliestMs) return expiredReason(earliestMs)

@@ -51,7 +51,7 @@ export interface SharedJournal {
   nextPosition(): number
   /** How long records stored by others may be missing from listeners; 0 while that is normal. */
   unreadSeconds(): number
-  /** Why records cannot be passed to listeners at present. */
+  /** Reason why records cannot be passed to listeners at present. */
   issue(): string | undefined
   /**
    * Resolves when listeners have received all records stored at the call. Rejects while that is unknown, and when the signal
@@ -83,7 +83,7 @@ export interface ShownReplica {
   oldestSentSince(txn: number): number
   /** Calls the listener whenever QuestDB may have lost applied rows, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
-  /** Why it must be replaced by a copy of another replica. Undefined while it is in use. */
+  /** Reason why it must be replaced by a copy of another replica. Undefined while it is in use. */
   lost(): string | undefined
   /** Difference found by the last comparison. Undefined without one. */
   differs(): string | undefined

@@ -32,7 +32,7 @@ export interface Replicas {
   readonly addresses: readonly QuestdbAddress[]
   /** The number of the replica that was chosen last. */
   current(): number
-  /** How often the choice changed. */
+  /** Number of changes of the choice. */
   changes(): number
   /** Sources of hours in a replica, by default in the current one. */
   hourSources(number?: number): HourSources
@@ -51,12 +51,12 @@ export interface Replicas {
 
 /** A replica further behind is not read while another one is closer. */
 const behindMsMax = 10_000
-/** How long a read waits for a replica that has caught up with the previous reads. */
+/** Time that a read waits for a replica that has caught up with the previous reads. */
 const waitMsMax = 5_000
 const pollMs = 50
 /** Longer than the period and the timeout of a probe. */
 const suspectMs = 5_000
-/** How often a query in progress checks whether its replica still answers. */
+/** Interval at which a query in progress checks whether its replica still answers. */
 const checkMs = 500
 
 export function createReplicas(replicas: readonly ReadReplica[], options: ReplicasOptions = {}): Replicas {

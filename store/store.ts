@@ -8,7 +8,7 @@ import type { StoreOptions } from './store-options.ts'
 export interface Store {
   /** Pool on the migrated schema, with a statement timeout. */
   postgres: pg.Pool
-  /** Why PostgreSQL is unavailable. Undefined while it is available. */
+  /** Reason why PostgreSQL is unavailable. Undefined while it is available. */
   postgresFault(): string | undefined
   questdb: Questdb
   /** A separate connection without time limits, for long work. The caller ends it. */

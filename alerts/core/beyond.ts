@@ -60,8 +60,8 @@ function readingSight(condition: Condition, state: PairState, value: number, atM
 }
 
 /**
- * Whether a reading leaves a pair idle that has no samples. Each reading asks it for each rule of its device, so it makes no object,
- * unlike `step`, which gives the same answer.
+ * True if a reading leaves a pair idle that has no samples. Each reading asks it for each rule of its device, so it
+ * makes no object, unlike `step`, which gives the same answer.
  */
 export function readingLeavesIdle(condition: Condition, value: number): boolean {
   switch (condition.kind) {

@@ -20,9 +20,9 @@ export interface AlertDevices {
   all(): Iterable<AlertDevice>
   byNumber(number: number): AlertDevice | undefined
   onChange(listener: (device: AlertDevice, isRemoved: boolean) => void): void
-  /** Whether the owner of a rule may read it; null: the service, which may read all. */
+  /** True if the owner of a rule may read it. Null: the service, which may read all. */
   mayRead(owner: number | null, device: AlertDevice): boolean
-  /** Whether the rules of this owner may have all pairs of the service (null: the service itself). */
+  /** True if the rules of this owner may have all pairs of the service. Null: the service itself. */
   isAdministrator(owner: number | null): boolean
   /** Where the values of a metric stand in a stored reading: in a built-in column, or as a series of the device's own. */
   seriesOf(device: number, metric: string): { readonly column: number } | { readonly series: number } | undefined

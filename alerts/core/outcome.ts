@@ -49,7 +49,7 @@ type ChannelErrorCode =
 export interface ChannelRefusal {
   ok: false
   code: ChannelErrorCode
-  /** Why a target is refused, for a person. */
+  /** Reason why a target is refused, as a sentence for users. */
   detail?: string
   /** Fault of the settings. */
   issues?: readonly { path: readonly PropertyKey[]; message: string }[]

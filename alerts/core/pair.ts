@@ -41,7 +41,7 @@ export function withoutValues({ samples: _, ...state }: PairState): PairState {
   return { ...state, value: Number.NaN }
 }
 
-/** Whether an alert of it is open, pending or firing. */
+/** True if an alert of it is open, pending or firing. */
 export function isOpen(state: PairState): boolean {
   return state.phase !== 'idle' || state.flapping
 }
@@ -62,7 +62,7 @@ export function pairFromJson(json: PairJson): PairState {
   return { ...json, ...(Object.fromEntries(entries) as Record<Numbers, number>) }
 }
 
-/** Why an alert ends though it has not cleared. */
+/** Reason why an alert ends though it has not cleared. */
 export type EndReason =
   | 'rule_removed'
   | 'rule_disabled'
@@ -90,7 +90,7 @@ export type Observation =
   | { readonly kind: 'days'; readonly atMs: number; readonly days: number }
   /** The distance of a gauge from its usual value in a full hour. 0: not unusual. NaN: not known. */
   | { readonly kind: 'unusual'; readonly hourMs: number; readonly shift: number }
-  /** How many devices of the selector are silent, of how many. */
+  /** Number of silent devices of the selector, and of all its devices. */
   | { readonly kind: 'site'; readonly nowMs: number; readonly silent: number; readonly devices: number }
   /** A fact about the service itself. */
   | {

@@ -20,7 +20,7 @@ export interface TargetCheckOptions {
 }
 
 export interface TargetCheck {
-  /** Why the URL is refused, as far as it is known without its addresses. Undefined for an accepted one. */
+  /** Reason why the URL is refused, as far as it is known without its addresses. Undefined for an accepted one. */
   faultOf(url: string): string | undefined
   /** Connects to checked addresses only, until the signal aborts. The URL has no fault. */
   connectorTo(url: URL, signal: AbortSignal): buildConnector.connector

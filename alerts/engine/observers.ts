@@ -25,7 +25,7 @@ export interface ObserversOptions {
   readonly live: Pick<Live, 'hourShareOf' | 'silenceOf'>
   readonly devices: AlertDevices
   readonly readings: ReadAlertReadings
-  /** Whether QuestDB shows all readings that were accepted up to now. */
+  /** The returned function is true once QuestDB shows all readings that were accepted before this call. */
   readonly markTaken: () => () => boolean
   readonly facts: () => Promise<readonly Fact[]>
   readonly batteryDays: BatteryDays

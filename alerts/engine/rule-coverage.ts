@@ -45,7 +45,7 @@ export class RuleCoverage {
   readonly #rules = new Map<number, Covered>()
   readonly #devices: AlertDevices
   readonly #limits: PairLimits
-  /** How many rules cover a device, by its number. */
+  /** Number of rules that cover a device, by the device's number. */
   readonly #counts = new Map<number, number>()
   #pairCount = 0
   readonly #owners = new Map<number | null, OwnedPairs>()

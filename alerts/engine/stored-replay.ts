@@ -36,7 +36,7 @@ interface ReplayParts {
 export interface StoredReplayOptions extends ReplayParts {
   /** True once QuestDB answers and the state of the fleet is loaded. */
   readonly isSettled: () => boolean
-  /** Whether QuestDB shows all readings that were accepted up to now. */
+  /** The returned function is true once QuestDB shows all readings that were accepted before this call. */
   readonly markTaken: () => () => boolean
   readonly store: { readonly readPairs: () => AsyncIterable<readonly RestoredPair[]> }
   readonly rules: ReadonlyMap<number, Rule>

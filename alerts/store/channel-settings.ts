@@ -55,7 +55,7 @@ export interface TargetRules {
   hasBroker: boolean
 }
 
-/** Why nothing may be sent there for this owner (null: the service). */
+/** Reason why nothing may be sent there for this owner (null: the service). */
 export async function targetFault(
   { targets, recipientOf, hasBroker }: TargetRules,
   { kind, settings, owner }: { kind: ChannelKindName; settings: Settings; owner: number | null },
@@ -132,7 +132,7 @@ interface Recipient {
 /** Undefined for no account. */
 export type FindRecipient = (account: number) => Promise<Recipient | undefined>
 
-/** Why the channel of this owner (null: the service) may not mail to the address. Undefined where it may. */
+/** Reason why the channel of this owner (null: the service) may not mail to the address. Undefined where it may. */
 async function mailFault(
   owner: number | null,
   address: string,

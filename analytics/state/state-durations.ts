@@ -72,7 +72,7 @@ interface StateAgreement {
   readonly same_share: number | null
 }
 
-/** How long two states were equal. */
+/** Time for which two states were equal. */
 export function stateAgreement(a: StateRuns, b: StateRuns, { startMs, endMs }: Bucket): StateAgreement {
   let [inA, inB, knownMs, sameMs] = [0, 0, 0, 0]
   while (inA < a.states.length && inB < b.states.length) {

@@ -11,7 +11,7 @@ const DemoState = z.object({
   startedMs: z.number().optional(),
   /** History is complete up to this moment. */
   filledUntilMs: z.number().optional(),
-  /** Whose the air-quality stations are. */
+  /** Owner of the air-quality stations. */
   account: z.object({ email: z.string(), password: z.string(), key: z.string() }).optional(),
   /** Keys are `sn`. All data points before this minute of the epoch are stored. */
   pointsUntil: z.record(z.string(), z.int()).default({}),

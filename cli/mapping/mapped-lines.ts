@@ -33,7 +33,7 @@ export interface LinesSource {
   take(chunk: Buffer, firstLine: number): TakenLines
   /** Throws a CommandError for a file without a header. */
   end(): void
-  /** Whether a reading may be parted over several lines, so far. */
+  /** True if a reading may be parted over several lines, so far. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
   /** Names of ignored columns that hold numbers or times. */

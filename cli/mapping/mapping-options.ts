@@ -45,7 +45,7 @@ export function mappingOptions(words: MappingWords): MappingOptions {
 
 export const noMapping = mappingOptions({})
 
-/** Whether anything is said of the columns or the times of a table. */
+/** True if the options state something about the columns or the times of a table. */
 export function isMapped({ preset, mapping, units, zone }: MappingOptions): boolean {
   return preset !== undefined || mapping.size > 0 || units.size > 0 || zone !== undefined
 }

@@ -43,7 +43,7 @@ export class ReadingMerger {
     return true
   }
 
-  /** How many lines replaced a value of an earlier one, since the last call. */
+  /** Number of lines that replaced a value of an earlier one, since the last call. */
   takeReplaced(): number {
     const replaced = this.#replaced
     this.#replaced = 0
@@ -131,7 +131,7 @@ class SentTimes {
   }
 }
 
-/** By binary search. */
+/** The search is binary. */
 function includes(sorted: Float64Array, value: number): boolean {
   let [low, high] = [0, sorted.length]
   while (low < high) {

@@ -7,7 +7,7 @@
 interface Visit {
   /** The time of the hour's first line. */
   readonly aroundUs: number
-  /** How long the hour is. */
+  /** Length of the hour. */
   readonly lengthUs: number
   lastUs: number
   lines: number
@@ -29,7 +29,7 @@ interface Steps {
 
 interface SeriesOrder {
   readonly visits: Visit[]
-  /** Whether the last line is in the last visit. */
+  /** True if the last line is in the last visit. */
   isInside: boolean
   lastOutsideUs: number | undefined
   back: number
@@ -40,7 +40,7 @@ interface SeriesOrder {
 const visitsMax = 200_000
 const seriesMax = 200_000
 
-/** Whether a line is of the first or the second hour; undefined where the order does not decide. */
+/** A line is of the first or the second hour. Undefined where the order does not decide. */
 export type Turn = 'first' | 'second' | undefined
 
 /** The times of the first reading of a file. */

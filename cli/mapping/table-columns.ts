@@ -23,7 +23,7 @@ export interface TableColumns {
   /** The time of day, where the other column has only the date. */
   readonly clock: Place | undefined
   readonly timeFormat: TimeFormat
-  /** Whether the mapping states it. */
+  /** True if the mapping states it. */
   readonly isFormatGiven: boolean
   /** Undefined where the series determines the device. */
   readonly device: Place | undefined

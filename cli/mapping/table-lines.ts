@@ -64,7 +64,7 @@ export class TableLines {
     return count === length ? { table, cells } : cellCountReason(count, length)
   }
 
-  /** Whether a reading may be parted over several lines. */
+  /** True if a reading may be parted over several lines. */
   isLong(): boolean {
     return this.#hadLong
   }

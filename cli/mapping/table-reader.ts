@@ -17,7 +17,7 @@ import { conversionOf } from './units.ts'
 export interface TableReader {
   /** A reading, the fault of the line, or undefined for a line without values. Throws a CommandError for the file. */
   read(text: string, line: number): MappedReading | string | undefined
-  /** Whether a reading may be parted over several lines. */
+  /** True if a reading may be parted over several lines. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
   /** Names of ignored columns that hold numbers or times. */

@@ -61,7 +61,7 @@ export function dayPartsIn(text: string): { first: number; second: number; hasLo
   return { first: Number(first), second: Number(second), hasLongYear: third.length === 4 }
 }
 
-/** Whether a time has a date and no time of day. */
+/** True if a time has a date and no time of day. */
 export function isDateAlone(text: string): boolean {
   const parts = date.exec(plainTimeText(text))
   return parts !== null && parts[4] === undefined

@@ -87,7 +87,7 @@ export function createDecoder(family: Family): Decode {
     return fields
   }
 
-  /** Why a message has no reading; undefined for one that may have one. */
+  /** Reason why a message has no reading; undefined for one that may have one. */
   function lackOf({ body }: Message): Decoded | undefined {
     for (const [pointer, reason] of needs) {
       if ((valueAt(body, pointer) ?? null) !== null) continue

@@ -50,15 +50,15 @@ export interface Family {
   readonly fields?: readonly FieldRule[] | undefined
   /** Values elsewhere in the message, by pointers. */
   readonly also?: readonly FieldRule[] | undefined
-  /** Whether fields without a rule are dropped. Otherwise they keep their names. */
+  /** Fields without a rule are dropped if it is true. Otherwise they keep their names. */
   readonly dropsOthers?: boolean | undefined
-  /** Whether numbers without a rule come as texts. */
+  /** Numbers without a rule come as texts if it is true. */
   readonly hasTexts?: boolean | undefined
 }
 
 export type UnitRule = (message: Message) => Convert
 
-/** Why a unit cannot be converted to the one of the metric; undefined for one that can. */
+/** Reason why a unit cannot be converted to the one of the metric; undefined for one that can. */
 export function unitFault(metric: string, unit: string): string | undefined {
   if (unit === 'not') return undefined
   try {

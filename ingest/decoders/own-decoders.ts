@@ -26,7 +26,7 @@ export interface Decoders {
   named(name: string): Decode | undefined
   /** The first own decoder, by name, with this topic. */
   ofTopic(topic: string): NamedDecoder | undefined
-  /** Whether an own decoder has topics. */
+  /** True if an own decoder has topics. */
   haveTopics(): boolean
 }
 

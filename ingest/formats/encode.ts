@@ -9,7 +9,7 @@ import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
 import { customBytesOf, customOf, type Rows } from './rows.ts'
 
-/** Why the rows of a name are rejected. */
+/** Reason why the rows of a name are rejected. */
 export interface Unresolved {
   code: RejectCode
   reason: string

@@ -8,7 +8,7 @@ export interface LineNames {
   readonly deviceTags: readonly string[]
   /** Fields whose names differ from their metrics. */
   readonly fields: readonly NamedField[]
-  /** Whether a line with an unknown field is rejected or stored without it. */
+  /** A line with an unknown field is rejected, or stored without it. */
   readonly unknownFields: 'reject' | 'ignore'
 }
 

@@ -45,7 +45,7 @@ export interface LineProtocolOptions {
   deviceDefault: string | undefined
   /** The metrics of the registry. With them, lines with Home Assistant's tags are read as entities. */
   entityMetrics?: readonly EntityMetric[] | undefined
-  /** Whether times keep their microseconds. */
+  /** Times keep their microseconds if it is true. */
   hasFineTimes?: boolean | undefined
   /** The thread's cache of lines read with the same `names`. */
   knownLines?: KnownLines | undefined

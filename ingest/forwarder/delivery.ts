@@ -53,7 +53,7 @@ const controlRuns = 3
 
 type WriteFailure = Exclude<WriteAnswer, { kind: 'stored' }>
 
-/** Why a row of a request may be poison; `certain` when QuestDB reported that. */
+/** Reason why a row of a request may be poison; `certain` when QuestDB reported that. */
 interface RowError {
   reason: string
   certain: boolean
@@ -127,7 +127,7 @@ export class Delivery {
     }
   }
 
-  /** Why a row of the request may be poison. Undefined when the same bytes have to be retried. */
+  /** Reason why a row of the request may be poison. Undefined when the same bytes have to be retried. */
   async #rowErrorOf(answer: WriteFailure, isLast: boolean): Promise<RowError | undefined> {
     if (answer.kind === 'unanswered') return undefined
     if (answer.kind === 'failed') {

@@ -30,7 +30,7 @@ export interface ForwarderStatus {
   deadLetters: number
   suspended: boolean
   damagedBytes: number
-  /** Why QuestDB accepts nothing at present. */
+  /** Reason why QuestDB accepts nothing at present. */
   issue: string | undefined
   /** Fault of the journal's files, which is retried. */
   fileIssue: string | undefined

@@ -63,7 +63,7 @@ export interface ForwarderOptions {
 
 const pollMs = 50
 const storedTimeRetryMs = 1000
-/** How long a stop waits for the requests in flight. */
+/** Time that a stop waits for the requests in flight. */
 const closeWaitMs = 1000
 
 export class Forwarder {

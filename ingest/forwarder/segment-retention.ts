@@ -12,7 +12,7 @@ import type { CommitMode } from './table-state.ts'
 export interface RetentionOptions {
   disk: Disk
   commitMode: CommitMode
-  /** How long applied segments are kept for a QuestDB without sync, which may lose them. */
+  /** Time for which applied segments are kept for a QuestDB without sync, which may lose them. */
   keepMs: number
   /** Size limit of these segments. */
   keepBytesMax: number

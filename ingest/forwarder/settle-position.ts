@@ -67,7 +67,9 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   return { kind: 'again', id, from, issue: verdictText(table.name, verdict.kind === 'again' ? verdict : filling) }
 }
 
-/** Why a further replica cannot begin with an empty QuestDB. Undefined where it can, and for the first replica. */
+/**
+ * Reason why a further replica cannot begin with an empty QuestDB. Undefined where it can, and for the first replica.
+ */
 function copyIssue(
   known: ReadonlyMap<string, KnownJournal>,
   firstJournal: string | undefined,
@@ -85,7 +87,7 @@ function isOfAnother({ applied }: FoundPosition, { end }: SettledPlace): boolean
   return applied !== undefined && Math.max(applied.position, applied.wholeFrom) > end
 }
 
-/** Why QuestDB must not be read for this table. Changes nothing. */
+/** Reason why QuestDB must not be read for this table. Changes nothing. */
 export async function positionIssue(
   { database, exec, journal, firstJournal, table }: Omit<SettleOptions, 'acceptedMs' | 'beforeAgain' | 'nowMs'>,
   start: number,

@@ -157,7 +157,7 @@ type ImportFailure =
 
 export interface ImportResult {
   report: ImportReport
-  /** Why the import stopped before the end of the body. The report's counts remain valid. */
+  /** Reason why the import stopped before the end of the body. The report's counts remain valid. */
   failure?: { code: ImportFailure; reason: string }
   /** The digest is present if requested, and if the whole body was read. */
   digest?: Uint8Array | undefined

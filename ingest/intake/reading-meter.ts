@@ -9,7 +9,7 @@ import { counter } from '../../store/metric-kinds.ts'
 import type { Rejection } from '../rejections/rejection.ts'
 import type { Rejections } from '../rejections/rejections.ts'
 
-/** Why a reading is rejected. */
+/** Reason why a reading is rejected. */
 export const rejectionReasons = [
   'unauthorized',
   'throttled',

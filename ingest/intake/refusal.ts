@@ -26,7 +26,7 @@ export const refusalTexts = {
 } as const
 type RefusalCode = keyof typeof refusalTexts
 
-/** Why a reading was not stored. The code that answers also counts it. */
+/** Reason why a reading was not stored. The code that answers also counts it. */
 export interface Refusal {
   reason: RejectionReason
   code: RefusalCode

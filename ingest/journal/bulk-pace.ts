@@ -40,7 +40,7 @@ export class BulkPace {
     if (nowMs - this.#windowStartMs >= windowMs) this.#adjust(nowMs)
   }
 
-  /** How long bulk data has to wait. */
+  /** Milliseconds that bulk data has to wait. */
   delayMs(nowMs: number): number {
     if (nowMs - this.#lastWaitMs >= idleMs) return 0
     if (nowMs - this.#dueMs >= idleMs) this.#bytesPerMs = bytesPerMsFirst

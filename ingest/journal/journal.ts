@@ -56,7 +56,7 @@ export interface JournalStatus {
   tornBytes: number
   /** The highest assigned stamp, epoch microseconds; above the clock when that was ahead before. */
   highestStampUs: number
-  /** Why no record can be accepted at present. */
+  /** Reason why no record can be accepted at present. */
   issue: string | undefined
 }
 

@@ -26,7 +26,7 @@ export interface JournalMedium {
   readonly tornBytes: number
   /** Assigns stamps above all stamps in the groups. */
   readonly stamper: Stamper
-  /** Why it rejects records, apart from its size. */
+  /** Reason why it rejects records, apart from its size. */
   refusal?(): string | undefined
   /**
    * Increases when an admission may have expired meanwhile. Constant without it. `JournalThread.commit` gets the term of a

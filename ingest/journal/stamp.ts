@@ -36,7 +36,7 @@ export interface Stamper {
   lastUs(): number
   /** The highest stamp of all classes: ahead of the clock when that was ahead before. */
   highestUs(): number
-  /** Why no stamp may be assigned. */
+  /** Reason why no stamp may be assigned. */
   issue?(): string | undefined
 }
 

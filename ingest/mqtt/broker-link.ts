@@ -14,7 +14,9 @@ export interface BrokerLinkOptions
 }
 
 export interface BrokerLink {
-  /** Why no readings arrive from the broker. Undefined while they do, and where another node has the connection. */
+  /**
+   * Reason why no readings arrive from the broker. Undefined while they do, and where another node has the connection.
+   */
   fault(): string | undefined
   isConnected(): boolean
   /** Finishes accepted messages. */

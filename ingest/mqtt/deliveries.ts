@@ -48,7 +48,7 @@ export interface DeliveriesOptions {
   onFailed: (error: unknown) => void
 }
 
-/** Why a message closes its connection without an acknowledgement. */
+/** Reason why a message closes its connection without an acknowledgement. */
 export type Fault = Extract<CloseReason, 'revoked' | 'topic' | 'not_stored' | 'receive_maximum'>
 
 /** Kept until the outcome, so without the payload. */

@@ -52,7 +52,7 @@ export interface MqttOptions
 }
 
 export interface Mqtt {
-  /** Why no readings arrive from the outside broker; for the readiness. */
+  /** Reason why no readings arrive from the outside broker; for the readiness. */
   brokerFault(): string | undefined
   /** Finishes accepted messages, and closes. */
   close(): Promise<void>

@@ -37,7 +37,7 @@ export interface Protocol extends DeliveryRules {
   version: ProtocolVersion
   /** The limits apply to an authenticated client. */
   limitOf: LimitOf
-  /** Why a CONNECT is refused for any client. */
+  /** Reason why a CONNECT is refused for any client. */
   refusalOf(connect: Connect): CloseReason | undefined
   /** Undefined for a packet that the client cannot accept. */
   encode(packet: Packet): Buffer | undefined

@@ -11,7 +11,7 @@ import type { RejectedSender, Rejection } from '../rejections/rejection.ts'
 import type { Publish } from './packets.ts'
 import type { ReasonCode } from './reason-codes.ts'
 
-/** Why the reading of a message is not stored, for the metrics, the client and the log. */
+/** Reason why the reading of a message is not stored, for the metrics, the client and the log. */
 export interface MessageRefusal {
   reason: RejectionReason
   code: ReasonCode
@@ -72,7 +72,7 @@ const codes: Partial<Record<RejectionReason, ReasonCode>> = {
   closing: 'serverShuttingDown',
 }
 
-/** Why the device of a topic cannot receive a reading. The intake checks everything else. */
+/** Reason why the device of a topic cannot receive a reading. The intake checks everything else. */
 export function refusalOfDevice(
   device: ReturnType<Writer['find']>,
   deviceName: string,

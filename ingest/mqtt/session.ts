@@ -33,7 +33,7 @@ export interface SessionOptions {
   findDecoder: FindDecoder
   /** Keeps messages of sensors. */
   recent?: Pick<RecentMessages, 'add'> | undefined
-  /** Whether subscriptions are granted. Their clients receive no messages all the same. */
+  /** True if subscriptions are granted. Their clients receive no messages all the same. */
   grantsSubscriptions: () => boolean
   /** The budget limits incomplete packets. */
   budget: ByteAllowance

@@ -20,7 +20,10 @@ export function isShared(filter: string): boolean {
   return filter.startsWith(sharedPrefix)
 }
 
-/** Whether a subscription to the filter gets messages of the topic. Wildcards at the beginning leave out `$SYS` and its like. */
+/**
+ * True if a subscription to the filter gets messages of the topic. Wildcards at the beginning leave out `$SYS` and its
+ * like.
+ */
 export function matchesFilter(filter: string, topic: string): boolean {
   const wanted = filter.split('/')
   const levels = topic.split('/')

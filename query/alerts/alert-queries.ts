@@ -33,7 +33,7 @@ export interface PackedPiece {
   readonly times: Uint8Array
   /** Float64, one column behind the other. */
   readonly values: Uint8Array
-  /** Where the next piece begins; undefined behind the last one. */
+  /** Start of the next piece; undefined behind the last one. */
   readonly nextUs: number | undefined
 }
 

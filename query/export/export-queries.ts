@@ -77,7 +77,7 @@ export interface Piece {
   readonly readingsRead: number
   /** Number of readings after this piece was read: of the next pieces, or of the range where there are none. */
   readonly count: number | undefined
-  /** Where the next piece begins; undefined behind the last one. */
+  /** Start of the next piece; undefined behind the last one. */
   readonly nextUs: number | undefined
   readonly nextOffset: number
 }
@@ -130,6 +130,6 @@ export interface ExportRows {
 export interface ReadPiece {
   readonly rows: ExportRows
   readonly readingsRead: number
-  /** Where the next rows begin; undefined when there are none. */
+  /** Start of the next rows; undefined when there are none. */
   readonly nextUs: number | undefined
 }

@@ -13,7 +13,7 @@ import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
 export interface OpenPostgres {
   pool: pg.Pool
   version: string
-  /** Why it does not answer. Undefined while it does. */
+  /** Reason why it does not answer. Undefined while it does. */
   fault(): string | undefined
   /** A separate connection without time limits. */
   connect(): Promise<pg.Client>
@@ -120,7 +120,7 @@ function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
 }
 
 interface PostgresMonitor {
-  /** Why PostgreSQL is unavailable. Undefined while it is available. */
+  /** Reason why PostgreSQL is unavailable. Undefined while it is available. */
   fault(): string | undefined
   close(): void
 }

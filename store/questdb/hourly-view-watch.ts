@@ -6,7 +6,7 @@
 /** State of the view in QuestDB at one time. */
 export interface ViewState {
   readonly status: string
-  /** Why it is invalid. */
+  /** Reason why it is invalid. */
   readonly reason: string
   /** Transaction of the table up to which the view is current; -1 while it is built. */
   readonly refreshedTxn: number

@@ -13,7 +13,7 @@ import { ViewWatch } from './hourly-view-watch.ts'
 export interface ViewReport {
   /** Undefined while the view must not be used. */
   validThroughTxn: number | undefined
-  /** How often the view was rebuilt. */
+  /** Number of rebuilds of the view. */
   builds: number
 }
 

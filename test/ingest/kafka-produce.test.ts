@@ -43,7 +43,7 @@ type SendEnd = [
   callback: (error: Error | null, found?: unknown) => void,
 ]
 
-/** As Kafka's protocol describes version 9 of the answer. */
+/** Kafka's protocol describes version 9 of the answer. */
 function answerOf(partitions: readonly Answered[]): library.Reader {
   const writer = library.Writer.create()
     .appendArray([topic], (to, name) =>
@@ -63,7 +63,7 @@ function answerOf(partitions: readonly Answered[]): library.Reader {
   return library.Reader.from(writer)
 }
 
-/** As Kafka's protocol describes version 9 of the request. */
+/** Kafka's protocol describes version 9 of the request. */
 function readRequest(bytes: Buffer) {
   const reader = library.Reader.from(bytes)
   const transactionalId = reader.readNullableString()

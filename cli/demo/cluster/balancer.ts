@@ -12,7 +12,7 @@ export interface BalancerOptions {
   port: number
   /** Ports of the processes on this machine. */
   ports: readonly number[]
-  /** Whether a process is to get requests. */
+  /** True if a process is to get requests. */
   isReady: (port: number) => boolean
 }
 

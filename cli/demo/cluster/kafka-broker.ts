@@ -27,7 +27,7 @@ export interface BrokerOptions {
   clusterId: string
   settings: string
   address: string
-  /** How long a stop may take. */
+  /** Time that a stop may take. */
   stopTimeoutMs: number
 }
 

@@ -39,7 +39,7 @@ export interface TopicDifference {
   isRequired: boolean
   /** A smaller value that a start accepts. */
   least?: number
-  /** Why `barograph kafka prepare --apply` does not change it, as a clause. Undefined where it is changed. */
+  /** Reason why `barograph kafka prepare --apply` does not change it, as a clause. Undefined where it is changed. */
   obstacle?: string
 }
 

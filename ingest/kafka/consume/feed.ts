@@ -61,7 +61,7 @@ interface TopicFeedStatus {
   /** How long ago everything then in the topic was read. */
   readonly lagSeconds: number
   readonly damagedGroups: number
-  /** Why nothing can be read at present. */
+  /** Reason why nothing can be read at present. */
   readonly issue: string | undefined
 }
 

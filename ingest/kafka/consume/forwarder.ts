@@ -33,7 +33,7 @@ export interface TopicForwarderOptions extends ForwardedTopic {
   /** Size limit of the spool, and the free space that it leaves on the disk. */
   bytesMax: number
   reserveBytes: number
-  /** How long applied rows are kept for a QuestDB without sync. */
+  /** Time for which applied rows are kept for a QuestDB without sync. */
   keepMs: number
   replica: Pick<HeldReplica, 'epoch' | 'hold' | 'waitMs'>
   state: ReplicaState
@@ -55,7 +55,7 @@ export class TopicForwarder {
   #isStopped = false
   /** QuestDB may still accept rows of an earlier thread. */
   #mayHaveSentLate = false
-  /** Why nothing is sent: QuestDB lacks earlier rows, or does not answer. */
+  /** Reason why nothing is sent: QuestDB lacks earlier rows, or does not answer. */
   #unfit: string | undefined
   /** The offset in PostgreSQL may be lower than the thread's start. */
   #isRestartDue = false

@@ -76,7 +76,7 @@ export class TopicReader {
     return this.#end
   }
 
-  /** Why nothing can be read at present. */
+  /** Reason why nothing can be read at present. */
   get issue(): string | undefined {
     return this.#issue
   }

@@ -22,7 +22,7 @@ export class SpoolRetry {
     this.#log = log
   }
 
-  /** Why the work fails at present. */
+  /** Reason why the work fails at present. */
   get issue(): string | undefined {
     return this.#issue
   }

@@ -28,7 +28,7 @@ export interface SpoolSourceOptions {
   appliedBefore: number | undefined
   /** Erased series, custom ones given as `erasedCustom` numbers. */
   erased: readonly number[]
-  /** How long applied segments are kept for a QuestDB without sync. */
+  /** Time for which applied segments are kept for a QuestDB without sync. */
   keepMs: number
   /** See GroupSource. */
   predecessorMs: number

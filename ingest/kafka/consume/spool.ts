@@ -80,7 +80,7 @@ export class Spool {
     return this.#end
   }
 
-  /** Why nothing is fetched at present. */
+  /** Reason why nothing is fetched at present. */
   get issue(): string | undefined {
     return this.#retry.issue
   }

@@ -180,9 +180,9 @@ interface TopicMediumOptions {
   isSeldom?: boolean
   /** Unique among all processes that append to the topic. */
   stamper: Stamper
-  /** Why appends are refused. */
+  /** Reason why appends are refused. */
   refusal: () => string | undefined
-  /** How long admitted records may still be appended, in milliseconds; not positive while the node has no lease. */
+  /** Milliseconds for which admitted records may still be appended; not positive while the node has no lease. */
   leaseLeftMs: () => number
   /** Increases when a lease begins after a gap: records admitted in an earlier term are not appended. */
   leaseTerm: () => number

@@ -26,7 +26,7 @@ export interface ForwardStatus {
 export interface PublishedStatus extends ForwardStatus {
   /** No row before this offset is sent again, by this process or a later one; 0 before the first commit. */
   committed: number
-  /** Why its replica must be replaced by a copy of another one. Null while it is in use. */
+  /** Reason why its replica must be replaced by a copy of another one. Null while it is in use. */
   lost: string | null
   /** Difference found by the last comparison. Null without one. */
   differs: string | null
@@ -66,7 +66,7 @@ export interface SpoolStatus {
   lostGroups: number
   /** End of the topic, if before fetched or committed offsets. */
   endsAt: number | undefined
-  /** Why nothing is fetched at present. */
+  /** Reason why nothing is fetched at present. */
   issue: string | undefined
 }
 
@@ -100,7 +100,7 @@ export interface PublishedState {
    * QuestDB's first answer.
    */
   readonly sequenced?: { readonly txn: number; readonly offset: number } | undefined
-  /** Why the replica must be replaced by a copy of another one. */
+  /** Reason why the replica must be replaced by a copy of another one. */
   readonly lost?: string | null
   /** Difference found by the last comparison. */
   readonly differs?: string | null

@@ -26,7 +26,7 @@ export interface ReplicaStateReader<State extends PublishedState> {
   onState(key: string, listener: (state: State) => void): void
   /** Age of the known states; Infinity before the first answer. */
   ageMs(): number
-  /** Why they cannot be read at present. */
+  /** Reason why they cannot be read at present. */
   issue(): string | undefined
   close(): Promise<void>
 }

@@ -12,7 +12,7 @@ interface ReplicaHolder {
   /** The host and the process. Undefined after a release. A killed process stays until another one has the replica. */
   holder: string | undefined
   takenMs: number | undefined
-  /** Why nothing is forwarded to it. Undefined while it is in use. */
+  /** Reason why nothing is forwarded to it. Undefined while it is in use. */
   lost: string | undefined
 }
 
@@ -69,7 +69,7 @@ const lostSql = `INSERT INTO replicas AS known (number, lost) VALUES ($1, $2)
 
 interface ReplicaRow {
   holder: string | null
-  /** Why nothing is forwarded to it until it is replaced by a copy of another one. */
+  /** Reason why nothing is forwarded to it until it is replaced by a copy of another one. */
   lost: string | null
 }
 

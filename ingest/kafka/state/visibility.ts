@@ -76,7 +76,7 @@ export class TopicVisibility {
     return this.#state && Math.max(this.#state.applied, this.#state.appliedBefore ?? 0)
   }
 
-  /** Why its replica must be replaced by a copy of another one. Undefined while it is in use. */
+  /** Reason why its replica must be replaced by a copy of another one. Undefined while it is in use. */
   get lost(): string | undefined {
     return this.#state?.lost ?? undefined
   }

@@ -220,7 +220,7 @@ export interface TopicState {
 export interface TopicWatch {
   state(): TopicState
   retentionShare(): number | undefined
-  /** Why appends are refused. */
+  /** Reason why appends are refused. */
   refusal(): string | undefined
   close(): Promise<void>
 }

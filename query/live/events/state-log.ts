@@ -9,7 +9,7 @@ export interface OwnedAlert {
 }
 
 export interface StateChange {
-  /** How many readings had been stored before. */
+  /** Number of readings that had been stored before. */
   readonly atReading: number
   readonly atMs: number
   /** Device number; 0 where the alert does not concern a single device. */
