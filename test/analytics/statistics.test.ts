@@ -1,0 +1,15 @@
+/** Statistics of a series and of two: correlation, decomposition, spectrum, trend and moments. */
+
+import './statistics/agreement.ts'
+import './statistics/autocorrelation.ts'
+import './statistics/change-points.ts'
+import './statistics/correlation.ts'
+import './statistics/cross-correlation.ts'
+import './statistics/fft-plans.ts'
+import './statistics/lomb-scargle.ts'
+import './statistics/moments.ts'
+import './statistics/mstl.ts'
+import './statistics/seasonal-peaks.ts'
+import './statistics/special-functions.ts'
+import './statistics/strength.ts'
+import './statistics/trend.ts'
