@@ -2,9 +2,9 @@
  * Reports a run of tap: a line with the failures for each completed test file, the running files after a silent minute, and a summary.
  */
 
-import { type ChildProcess, execFileSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { processorSecondsOf } from './support/processor-time.ts'
 
 interface TestFile extends EventEmitter {
   name: string
@@ -30,13 +30,7 @@ interface Duration {
 export function reportProgress(suite: Suite, total: number): () => void {
   const startedMs = new Map<TestFile, number>()
   const durations = new Map<string, Duration>()
-  const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK']))
-  let ticksSeen = ticksOfChildren()
-  const processorSeconds = () => {
-    const ticksBefore = ticksSeen
-    ticksSeen = ticksOfChildren()
-    return (ticksSeen - ticksBefore) / ticksPerSecond
-  }
+  const processorSecondsBefore = processorSecondsOf('children')
   const secondsSince = (file: TestFile) => (performance.now() - (startedMs.get(file) ?? 0)) / 1000
   const elapsed = (file: TestFile) => `${Math.round(secondsSince(file))} s`
   const say = (line: string) => {
@@ -54,12 +48,9 @@ export function reportProgress(suite: Suite, total: number): () => void {
       started.stdout?.on('data', text => (output += text))
       // The error output of a test is for people, such as the conditions it waits for.
       started.stderr?.pipe(process.stderr, { end: false })
-      // Node reaps one process after the other, so the difference belongs to this one.
-      started.once('exit', () => {
-        durations.set(file.name, { seconds: secondsSince(file), processorSeconds: processorSeconds() })
-      })
       // A process that ended by an error between two tests is reported by tap only here.
       started.once('close', status => {
+        durations.set(file.name, { seconds: secondsSince(file), processorSeconds: reportedIn(output) })
         say(`${status === 0 ? 'passed' : 'FAILED'} (${durations.size} of ${total}) ${file.name}, ${elapsed(file)}`)
         if (status !== 0) say(failuresIn(output))
         startedMs.delete(file)
@@ -70,18 +61,16 @@ export function reportProgress(suite: Suite, total: number): () => void {
     clearInterval(silence)
     for (const { fullname, diag } of suite.lists.fail) say(`failed: ${fullname} ${JSON.stringify(diag) ?? ''}`)
   })
-  return () => say(summaryOf(durations, processorSeconds() + process.resourceUsage().userCPUTime / 1e6))
+  return () => {
+    const files = [...durations.values()].reduce((sum, { processorSeconds }) => sum + processorSeconds, 0)
+    const ofWorkers = processorSecondsOf('children') - processorSecondsBefore - files + processorSecondsOf('self')
+    say(summaryOf(durations, ofWorkers))
+  }
 }
 
-/** Clock ticks of the processes that have ended: `cutime` and `cstime` of proc(5). */
-function ticksOfChildren(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8')
-  const [user = 0, system = 0] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(13, 15)
-    .map(Number)
-  return user + system
+/** A test file reports its processor time at its end: the runner also waits for the processes that it lends. */
+function reportedIn(tapOutput: string): number {
+  return Number(/^# processor time: ([\d.]+) s$/m.exec(tapOutput)?.[1] ?? 0)
 }
 
 /** A line for each folder with its files and overlapping seconds, and one with the slowest files. */
@@ -112,5 +101,5 @@ function failuresIn(tapOutput: string): string {
 
 /** The titles of subtests, the counts and the time, which are TAP comments, too. */
 function isOfTap(line: string): boolean {
-  return /^ *# (?:Subtest: |time=|failed \d|skip: |\{)/.test(line)
+  return /^ *# (?:Subtest: |time=|failed \d|skip: |processor time: |\{)/.test(line)
 }

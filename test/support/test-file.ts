@@ -7,6 +7,13 @@
 import './end-with-parent.ts'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { processorSecondsOf } from './processor-time.ts'
+
+// The runner cannot separate it from the processes that it lends.
+process.once('exit', () => {
+  const seconds = processorSecondsOf('self') + processorSecondsOf('children')
+  process.stdout.write(`# processor time: ${seconds.toFixed(2)} s\n`)
+})
 
 // The file sees the arguments that it would have without this one.
 process.argv.splice(1, 1)
