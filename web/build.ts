@@ -53,7 +53,11 @@ async function bundle(folder: string): Promise<void> {
       // No data URLs: the policy of the pages allows files of ours alone.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-      rolldownOptions: { output: { codeSplitting: { groups: [{ debugName: 'base', name: chunkOf }] } } },
+      rolldownOptions: {
+        // A slow machine is not a fault of the build.
+        checks: { bundlerTimings: false },
+        output: { codeSplitting: { groups: [{ debugName: 'base', name: chunkOf }] } },
+      },
     },
   })
   const chunks = [results].flat().flatMap(result => ('output' in result ? result.output : []))
