@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
+import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { cacheDirectoryOf } from './cache-directory.ts'
 import { Settings } from './settings.ts'
 import type { Role } from './start-help.ts'
@@ -113,21 +114,21 @@ function assertReplicas(config: z.infer<typeof Settings>): void {
 }
 
 /** Two replicas in one QuestDB would look like two copies. */
-function assertOtherQuestdbs({ QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS = [] }: z.infer<typeof Settings>): void {
-  const replicas = [{ number: 1, http: QUESTDB_HTTP ?? '', pg: QUESTDB_PG ?? '' }, ...QUESTDB_REPLICAS]
-  for (const [at, replica] of replicas.entries()) {
-    const same = replicas
-      .slice(0, at)
-      .find(other => isSameHost(other.http, replica.http) || isSameHost(other.pg, replica.pg))
-    if (same === undefined) continue
-    throw new ConfigError(
-      `Wrong settings: the replicas ${same.number} and ${replica.number} have one address: QUESTDB_REPLICAS needs another QuestDB for each.`,
-    )
+function assertOtherQuestdbs({ QUESTDB_HTTP, QUESTDB_PG, QUESTDB_REPLICAS }: z.infer<typeof Settings>): void {
+  if (QUESTDB_REPLICAS === undefined) return
+  const numbers = new Map<string, number>()
+  for (const { number, http, pg } of [{ number: 1, http: QUESTDB_HTTP, pg: QUESTDB_PG }, ...QUESTDB_REPLICAS]) {
+    for (const [protocol, { host, port }] of Object.entries(parseQuestdbAddress(http, pg))) {
+      const place = `${protocol} ${host}:${port}`
+      const same = numbers.get(place)
+      if (same !== undefined) {
+        throw new ConfigError(
+          `Wrong settings: the replicas ${same} and ${number} have one address: QUESTDB_REPLICAS needs another QuestDB for each.`,
+        )
+      }
+      numbers.set(place, number)
+    }
   }
-}
-
-function isSameHost(one: string, other: string): boolean {
-  return URL.parse(one)?.host === URL.parse(other)?.host
 }
 
 /** `A, B and C`. */

@@ -133,12 +133,15 @@ test('a wrong setting is named with its valid form', async t => {
       { ...kafkaAndQuestdb, QUESTDB_REPLICAS: second, QUESTDB_READ: '3' },
       /QUESTDB_READ names a replica that .* does not/,
     ],
-    ...[`2=${databases.QUESTDB_HTTP},postgres://q2`, `2=http://q2,${databases.QUESTDB_PG}`].map(
-      (QUESTDB_REPLICAS): [Record<string, string>, RegExp] => [
-        { ...kafkaAndQuestdb, QUESTDB_REPLICAS },
-        /^Wrong settings: the replicas 1 and 2 have one address/,
-      ],
-    ),
+    ...[
+      `2=${databases.QUESTDB_HTTP},postgres://q2`,
+      `2=http://q2,${databases.QUESTDB_PG}`,
+      // 8812 is the default.
+      '2=http://q2,postgres://questdb',
+    ].map((QUESTDB_REPLICAS): [Record<string, string>, RegExp] => [
+      { ...kafkaAndQuestdb, QUESTDB_REPLICAS },
+      /^Wrong settings: the replicas 1 and 2 have one address/,
+    ]),
     [
       { ...kafkaAndQuestdb, QUESTDB_REPLICAS: `${second} ${second.replace('2=', '3=').replace(':8812', ':8813')}` },
       /the replicas 2 and 3 have one address/,
