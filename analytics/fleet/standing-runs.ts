@@ -35,7 +35,7 @@ export interface StandingRun {
 
 const runMin = 4
 const runTimes = 3
-/** With three values, at least half of the hours have one. */
+/** A run needs values in at least half of its hours, so in three of each stretch. */
 const hoursMin = 3
 /** Stretches of two days. */
 const variedMin = 8

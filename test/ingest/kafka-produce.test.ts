@@ -43,7 +43,7 @@ type SendEnd = [
   callback: (error: Error | null, found?: unknown) => void,
 ]
 
-/** Kafka's protocol describes version 9 of the answer. */
+/** Encodes an answer of version 9, by Kafka's protocol. */
 function answerOf(partitions: readonly Answered[]): library.Reader {
   const writer = library.Writer.create()
     .appendArray([topic], (to, name) =>
@@ -63,7 +63,7 @@ function answerOf(partitions: readonly Answered[]): library.Reader {
   return library.Reader.from(writer)
 }
 
-/** Kafka's protocol describes version 9 of the request. */
+/** Decodes a request of version 9, by Kafka's protocol. */
 function readRequest(bytes: Buffer) {
   const reader = library.Reader.from(bytes)
   const transactionalId = reader.readNullableString()
