@@ -152,6 +152,21 @@ onDesk('a mark that comes apart gives the focus to one that is shown then', asyn
   await waitFor('keys go on to move the map', async () => (await bar()) !== closer)
 })
 
+onDesk('keys go on to move the map after its marks could not be loaded', async (page, t) => {
+  await page.goto(`${server.url}/?show=map`)
+  await page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' }).focus()
+  await page.route('**/api/fleet/map?*', route => route.abort())
+  await page.keyboard.press('+')
+  await page.getByText('The map cannot be shown').waitFor()
+  await becomes(t, () => page.locator('.mark').count(), 0)
+  await page.unroute('**/api/fleet/map?*')
+  const bar = () => page.locator('.scale-bar').innerText()
+  const closer = await bar()
+  await page.keyboard.press('-')
+  await waitFor('keys go on to move the map', async () => (await bar()) !== closer)
+  await page.locator('.mark').first().waitFor()
+})
+
 onPhone('a link to a list has no map, one to a map has marks without links', async (page, t) => {
   const open = async (address: string) => {
     const view = { name: 'Cold stores', address, expires_at: '2030-01-01T00:00:00.000Z' }

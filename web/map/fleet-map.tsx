@@ -1,7 +1,7 @@
 /** The devices that have coordinates, on a map. */
 
 import type { RefObject } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { noticeOf } from '../client/resource-state.ts'
 import { useSize } from '../client/screen.ts'
 import { MapList, MapMarks } from './map-marks.tsx'
@@ -34,10 +34,9 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
   useEffect(() => {
     if (isStill) map.fit()
   }, [isStill, JSON.stringify(answer?.extent), size])
-  const keepFocus = useKeptFocus(place, marks)
+  useKeptFocus(place, marks)
   const press = (mark: MergedMark) => {
     if (window === undefined) return
-    keepFocus()
     const next = fitted(mark.extent, size, sideMax)
     // Devices at the same place stay one mark at any zoom.
     if (window.side < sideMax && next.side > window.side) map.change(() => next)
@@ -45,7 +44,7 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
   }
   return (
     <section class="map-section" aria-label={t('Map of the devices')}>
-      <div class="map" ref={place}>
+      <div class="map" ref={place} tabIndex={-1}>
         {window === undefined ? null : <Outline window={window} size={size} />}
         <MapMarks marks={marks} width={size.width} onPress={isStill ? undefined : press} />
         {window === undefined || isStill ? null : <Controls map={map} window={window} size={size} />}
@@ -68,20 +67,16 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
   )
 }
 
-/** A mark that comes apart is gone, and the focus with it: the first one that is shown then gets it. */
-function useKeptFocus(place: RefObject<HTMLElement>, marks: readonly MergedMark[]): () => void {
-  const isPressed = useRef(false)
-  useEffect(() => {
-    if (!isPressed.current || marks.length === 0) return
-    const { activeElement } = document
-    if (activeElement === document.body) {
-      place.current?.querySelector<HTMLElement>('.marks :is(a, button)')?.focus({ preventScroll: true })
-    }
-    if (activeElement?.matches('.mark') !== true) isPressed.current = false
+/** A removed mark gives its focus to the first mark, or to the map while it has none, so that keys go on to move the map. */
+function useKeptFocus(place: RefObject<HTMLElement>, marks: readonly MergedMark[]): void {
+  // Read before the marks change: the browser gives the focus of a removed element to the body.
+  const hadFocus = place.current?.contains(document.activeElement) === true
+  useLayoutEffect(() => {
+    if (!hadFocus || document.activeElement !== document.body) return
+    const mark = place.current?.querySelector<HTMLElement>('.marks :is(a, button)')
+    const next = mark ?? place.current
+    next?.focus({ preventScroll: true })
   }, [marks])
-  return () => {
-    isPressed.current = true
-  }
 }
 
 function sentenceOf({ answer, state }: ShownMap): string {
