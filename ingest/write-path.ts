@@ -74,6 +74,8 @@ export interface ShownReplica {
   applied(): number | undefined
   /** Includes rows applied by an earlier forwarder: they are visible unless QuestDB is found to have lost rows. */
   shown(): number | undefined
+  /** Position after the last rows that this process knows. QuestDB may show them before `shown` says so. */
+  end(): number
   /** Raised whenever rows of the series became visible. Two series may share a revision. */
   revision(seriesNumber: number): number
   /**
@@ -196,6 +198,7 @@ export function openWritePath<Series, Values extends Timed>(
         number: 1,
         applied: () => forwarder.status().applied,
         shown: () => forwarder.status().applied,
+        end: () => Number(Atomics.load(journal.shared.durableEnd, 0)),
         revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
         oldestSentSince: forwarder.oldestSentSince,
         onLost: forwarder.onLost,

@@ -17,6 +17,8 @@ export interface ReadReplica {
    * behind.
    */
   readonly shown?: () => readonly number[]
+  /** The known end of each journal. The replica shows no row after it. */
+  readonly end?: () => readonly number[]
   /** All hours are computed from raw readings without it. */
   readonly hourSources?: () => HourSources
 }
@@ -43,6 +45,8 @@ export interface Replicas {
    * probed.
    */
   choose(): number | undefined | Promise<number | undefined>
+  /** The replica was read: later reads show no less. */
+  wasRead(number: number): void
   /** Marks a replica as unavailable after a failed query: others are chosen first until it was probed. */
   suspect(number: number): void
   /** Returns the milliseconds for which each replica has shown less than another one, indexed by number less 1. */
@@ -53,6 +57,9 @@ export interface Replicas {
 const behindMsMax = 10_000
 /** Time that a read waits for a replica that has caught up with the previous reads. */
 const waitMsMax = 5_000
+/** Time that a read waits for a better replica than the current one, and the pause after it did not catch up. */
+const changeMsMax = 1_000
+const changeRetryMs = 60_000
 const pollMs = 50
 /** Longer than the period and the timeout of a probe. */
 const suspectMs = 5_000
@@ -65,17 +72,16 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
   const isAlone = replicas.length === 1
   let current = preferred ?? 1
   let changes = 0
-  /** The positions that the chosen replica showed when it was chosen. */
-  let floor: readonly number[] = []
+  let notCaughtUpMs = Number.NEGATIVE_INFINITY
   const suspectUntilMs = replicas.map(() => Number.NEGATIVE_INFINITY)
   const answersAt = (number: number) => replicas[number - 1]?.answers?.() ?? true
-  const shownAt = (number: number) => replicas[number - 1]?.shown?.() ?? []
-  const isAtFloor = (number: number) => isAtLeast(shownAt(number), floor)
+  const seen = createSeen(replicas)
+  const isAtFloor = (number: number) => seen.isShown(number, number === current)
 
   function chosen(number: number): number {
     if (number !== current) changes++
     current = number
-    floor = shownAt(number)
+    seen.chosen(number)
     return number
   }
 
@@ -99,22 +105,26 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
     return replicas.map((_, at) => at + 1).sort((one, other) => rankOf(one) - rankOf(other))
   }
 
-  async function findOne(): Promise<number | undefined> {
+  /** 0 while one that answers has to catch up. The current one is only read if no better one may catch up soon. */
+  async function findOne(isPatient: boolean): Promise<number | undefined> {
     let isLagging = false
     for (const number of ranked()) {
       if (!(await answersAt(number))) continue
-      if (isAtFloor(number)) return chosen(number)
+      if (isAtFloor(number)) return isLagging && isPatient && number === current ? 0 : chosen(number)
       isLagging = true
     }
     return isLagging ? 0 : undefined
   }
 
   async function findInTime(): Promise<number | undefined> {
-    const endMs = monotonicMs() + waitMsMax
+    const startMs = monotonicMs()
     for (;;) {
-      const found = await findOne()
+      const nowMs = monotonicMs()
+      const isPatient = nowMs - startMs < changeMsMax && nowMs - notCaughtUpMs > changeRetryMs
+      const found = await findOne(isPatient)
+      if (found !== 0 && !isPatient && found === current && ranked()[0] !== current) notCaughtUpMs = nowMs
       if (found !== 0) return found
-      if (monotonicMs() > endMs) return undefined
+      if (nowMs - startMs > waitMsMax) return undefined
       await sleep(pollMs)
     }
   }
@@ -130,10 +140,38 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
       const isBest = ranked()[0] === current && isAtFloor(current)
       return isBest && answersAt(current) === true ? chosen(current) : findInTime()
     },
+    wasRead: number => seen.wasRead(number, number === current),
     suspect(number) {
       suspectUntilMs[number - 1] = monotonicMs() + suspectMs
     },
     behindMs: progress.behindMs,
+  }
+}
+
+/** What readers have seen so far, in positions of the journals. */
+function createSeen(replicas: readonly ReadReplica[]) {
+  /** The chosen replica reported that it shows these when it was chosen. */
+  let floor: readonly number[] = []
+  /** A replica shows rows before it reports them, but none after the end of the journals. */
+  let endAtRead: readonly number[] = []
+  /** The current replica may show less than the last read: it has lost rows, or that read was of another one. */
+  let isDoubtful = false
+  const shownAt = (number: number) => replicas[number - 1]?.shown?.() ?? []
+  return {
+    /** False while the replica may show less than an earlier read. */
+    isShown(number: number, isCurrent: boolean): boolean {
+      const isReported = isAtLeast(shownAt(number), floor)
+      if (isCurrent) isDoubtful ||= !isReported
+      return isReported && ((isCurrent && !isDoubtful) || isAtLeast(shownAt(number), endAtRead))
+    },
+    chosen(number: number): void {
+      floor = shownAt(number)
+      isDoubtful = false
+    },
+    wasRead(number: number, isCurrent: boolean): void {
+      endAtRead = replicas[number - 1]?.end?.() ?? []
+      if (!isCurrent) isDoubtful = true
+    },
   }
 }
 
@@ -186,7 +224,10 @@ export async function onReplica<Result extends Outcome>(
     const replica = await replicas.choose()
     if (replica === undefined) break
     const result = isAlone ? await work(replica, client) : await whileAnswering(replicas, replica, client, work)
-    if (result !== 'away') return result
+    if (result !== 'away') {
+      if (result.ok) replicas.wasRead(replica)
+      return result
+    }
     replicas.suspect(replica)
   }
   return noReplicaAnswers

@@ -50,6 +50,7 @@ export function openReadReplicas(
     // While the replica's expired days are unknown, their hours would be missing.
     answers: () => readings.lost() === undefined && retention.isKnown(number) && questdb.answers(),
     shown: () => [readings.shown() ?? 0, points.shown() ?? 0] as const,
+    end: () => [readings.end(), points.end()] as const,
     hourSources: () => ({
       rawFromUs: rawFromUs({ questdb, readings }),
       expiredBeforeUs: retention.expiredBeforeUs(number),

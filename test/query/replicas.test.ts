@@ -1,6 +1,7 @@
 /** Selection of a replica: it responds, is not behind, and shows no less than earlier reads. */
 
 import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { createReplicas, onReplica } from '../../query/replicas.ts'
 
@@ -8,17 +9,21 @@ const address = {} as never
 
 function world(preferred?: number) {
   let nowMs = 0
+  const end = [0, 0]
   const state = () => ({ isUp: true, shown: [0, 0] })
   const states = [state(), state()] as const
   const replicas = createReplicas(
-    states.map(state => ({ address, answers: () => state.isUp, shown: () => state.shown })),
+    states.map(state => ({ address, answers: () => state.isUp, shown: () => state.shown, end: () => [...end] })),
     { preferred, monotonicMs: () => nowMs },
   )
   function pass(ms: number): void {
     nowMs += ms
   }
-  return { replicas, states, pass }
+  return { replicas, states, end, pass }
 }
+
+const waiting = Symbol()
+const atOnce = (chosen: unknown) => Promise.race([chosen, setImmediate(waiting)])
 
 t.test('a replica that answers and is not behind stays the one that is read', async t => {
   const { replicas, states, pass } = world()
@@ -54,8 +59,7 @@ t.test('no reader goes back in time', async t => {
   states[0].isUp = false
   states[1].shown.splice(0, 2, 5, 4)
   const chosen = replicas.choose()
-  const waiting = Symbol()
-  t.equal(await Promise.race([chosen, Promise.resolve(waiting)]), waiting, 'points are missing')
+  t.equal(await atOnce(chosen), waiting, 'points are missing')
   states[1].shown.splice(0, 2, 5, 5)
   t.equal(await chosen, 2)
   states[1].shown.splice(0, 2, 6, 6)
@@ -66,6 +70,45 @@ t.test('no reader goes back in time', async t => {
   pass(6_000)
   t.equal(await late, undefined, 'after some seconds the read fails')
   t.equal(replicas.current(), 2)
+})
+
+t.test('a reader does not go back behind rows that a replica showed before it reported them', async t => {
+  const { replicas, states, end } = world()
+  t.equal(replicas.choose(), 1)
+  end.splice(0, 2, 7, 7)
+  replicas.wasRead(1)
+  states[0].isUp = false
+  states[1].shown.splice(0, 2, 7, 6)
+  const chosen = replicas.choose()
+  t.equal(await atOnce(chosen), waiting)
+  states[1].shown.splice(0, 2, 7, 7)
+  t.equal(await chosen, 2)
+  end.splice(0, 2, 9, 9)
+  t.equal(replicas.choose(), 2, 'it may be behind what it has shown itself')
+  replicas.wasRead(1)
+  const late = replicas.choose()
+  t.equal(await atOnce(late), waiting, 'a read of the other replica has ended since')
+  states[1].shown.splice(0, 2, 9, 9)
+  t.equal(await late, 2)
+})
+
+t.test('reads wait until the preferred replica has caught up, for a second in each minute', async t => {
+  const { replicas, states, end, pass } = world(2)
+  states[1].isUp = false
+  t.equal(await replicas.choose(), 1)
+  end.splice(0, 2, 5, 5)
+  replicas.wasRead(1)
+  states[1].isUp = true
+  const first = replicas.choose()
+  t.equal(await atOnce(first), waiting)
+  pass(2_000)
+  t.equal(await first, 1)
+  t.equal(await atOnce(replicas.choose()), 1, 'it is not tried again at once')
+  pass(61_000)
+  const second = replicas.choose()
+  t.equal(await atOnce(second), waiting)
+  states[1].shown.splice(0, 2, 5, 5)
+  t.equal(await second, 2)
 })
 
 t.test('without any that answers nothing is chosen', async t => {

@@ -142,6 +142,7 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
       number,
       applied: () => visibility.applied,
       shown: () => visibility.shown,
+      end: () => visibility.end,
       rows: () => visibility.rows,
       revision: series => visibility.revision(series),
       oldestSentSince(txn) {

@@ -60,6 +60,7 @@ export class TopicVisibility {
   readonly #watermark: TopicWatermark
   readonly #lostListeners: ((reason: string) => void)[] = []
   #state: PublishedState | undefined
+  #end = 0
 
   /** `from`: the offset of the first group that is read. */
   constructor(from: number) {
@@ -74,6 +75,11 @@ export class TopicVisibility {
   /** Number of rows like `applied`, including rows applied before the present forwarder took over the replica. */
   get shown(): number | undefined {
     return this.#state && Math.max(this.#state.applied, this.#state.appliedBefore ?? 0)
+  }
+
+  /** Offset after the last rows that were read. QuestDB may show them before `shown` says so. */
+  get end(): number {
+    return this.#end
   }
 
   /** Reason why its replica must be replaced by a copy of another one. Undefined while it is in use. */
@@ -102,6 +108,7 @@ export class TopicVisibility {
       rows++
     }
     this.#watermark.add(offset, oldestUs)
+    if (rows > 0) this.#end = offset + 1
     this.#rows.add(offset, rows)
     this.#rows.show(this.#state?.applied ?? 0)
   }
