@@ -107,6 +107,7 @@ t.test('a managed QuestDB with an older copy of the readings', async t => {
   cpSync(database, `${database}.older`, { recursive: true })
   const second = await startService(t, { dataDirectory })
   const ask = (sql: string) => askQuestdb(dataDirectory, sql)
+  await untilShown(second, '20')
   const recorded = await untilRecorded(ask)
   await put(second, password, 21)
   await untilShown(second, '20,21')
