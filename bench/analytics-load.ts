@@ -128,10 +128,7 @@ async function askLightly(
   return ms
 }
 
-/**
- * The p99 since the last call, from the histogram of the service's metrics, which counts whole times between ticks of
- * ten milliseconds.
- */
+/** The p99 since the last call, from the metrics of the service. */
 export async function takeLoopP99Ms({ url }: Service): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const seconds = /^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]

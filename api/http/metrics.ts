@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, type Histogram, Registry } from 'prom-client'
 import { sendServerError } from './errors.ts'
+import { addEventLoopMetrics, withoutMonitor } from './event-loop-delay.ts'
 import type { ServerOperation } from './operation.ts'
 import { isLocalRequest } from './request-address.ts'
 
@@ -29,8 +30,8 @@ const sumsOfGauges = ['nodejs_active_resources_total', 'nodejs_active_handles_to
 
 export function createMetrics({ isAdmin, isTrusted }: MetricsOptions): Metrics {
   const registry = new Registry()
-  // Includes the delay of the event loop, by quantile.
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, ...withoutMonitor })
+  addEventLoopMetrics(registry)
   for (const name of sumsOfGauges) registry.removeSingleMetric(name)
   let made: { text: Promise<string>; atMs: number } | undefined
 

@@ -1,6 +1,6 @@
 /** Writes the service's own measurements to each QuestDB replica every ten seconds, without retries. */
 
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { watchEventLoop } from '../../api/http/event-loop-delay.ts'
 import type { IngestStatus } from '../../ingest/ingest.ts'
 import type { IntervalMeter } from '../../ingest/intake/reading-meter.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -22,7 +22,6 @@ export interface SelfMonitoring {
   close(): void
 }
 
-const nsPerMs = 1_000_000
 const requestMs = 5000
 
 export function openSelfMonitoring(options: SelfMonitoringOptions): SelfMonitoring {
@@ -87,8 +86,7 @@ function createWriter(
 
 /** Reads the interval since the last call. */
 function createReader({ ingest, interval }: SelfMonitoringOptions): { (): Sample; close(): void } {
-  const eventLoop = monitorEventLoopDelay({ resolution: 20 })
-  eventLoop.enable()
+  const eventLoop = watchEventLoop()
   let recordsBefore = ingest().journal.records
   const read = (): Sample => {
     const { journal, lag } = ingest()
@@ -101,11 +99,11 @@ function createReader({ ingest, interval }: SelfMonitoringOptions): { (): Sample
       lag_seconds: lag.seconds,
       journal_bytes: journal.bytes,
       rss_bytes: process.memoryUsage.rss(),
-      event_loop_p99_ms: eventLoop.percentile(99) / nsPerMs,
+      event_loop_p99_ms: eventLoop.percentileMs(99),
     }
     recordsBefore = journal.records
     eventLoop.reset()
     return sample
   }
-  return Object.assign(read, { close: () => void eventLoop.disable() })
+  return Object.assign(read, { close: eventLoop.close })
 }

@@ -1,7 +1,9 @@
 /** A scrape has valid names and units for promtool, all of them from the start, and routes instead of addresses. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import { test } from 'tap'
+import { watchEventLoop } from '../../api/http/event-loop-delay.ts'
 import { createMetrics } from '../../api/http/metrics.ts'
 import { serverFamily } from '../../api/http/server-family.ts'
 import { createBulkMeter } from '../../api/write/bulk-meter.ts'
@@ -10,6 +12,7 @@ import type { TopicState } from '../../ingest/kafka/state/watch.ts'
 import { createEventMeter } from '../../service/meters.ts'
 import { addServiceMetrics, type ServiceMetricsOptions } from '../../service/service-metrics.ts'
 import { closing } from '../support/databases.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 /** Every figure is 0. */
 const zeros = new Proxy({}, { get: () => 0 })
@@ -113,6 +116,19 @@ test('names, units and help are valid for promtool, without duplicates', async t
   // The check itself finds faults.
   const bad = '# HELP barograph_x_ms y\n# TYPE barograph_x_ms counter\nbarograph_x_ms 1\nbarograph_x_ms 1\n'
   t.equal(familiesIn(bad).flatMap(faultsOf).length, 3)
+})
+
+test('the delay of the event loop has a blocking turn, and not the period of its timer', async t => {
+  const delay = watchEventLoop()
+  t.teardown(delay.close)
+  await waitFor('a quiet second', async () => {
+    delay.reset()
+    await sleep(1000)
+    return delay.percentileMs(50) < 50
+  })
+  const endMs = performance.now() + 400
+  while (performance.now() < endMs);
+  await waitFor('the turn is measured', async () => delay.maxMs() > 200)
 })
 
 const sender = { name: 'device porch', isKnown: true }
