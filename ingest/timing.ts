@@ -25,6 +25,7 @@ export const systemTiming: Timing = {
 export class Sleeper {
   readonly #timing: Timing
   readonly #wakers = new Set<() => void>()
+  readonly #idle = new Set<() => void>()
   #stopped = false
 
   constructor(timing: Timing) {
@@ -36,15 +37,34 @@ export class Sleeper {
   }
 
   sleep(ms: number): Promise<void> {
+    return this.#sleep(ms, () => undefined)
+  }
+
+  /** Also ends at a call of `wake`, and when the promise resolves. */
+  idle(ms: number, work?: Promise<unknown>): Promise<void> {
+    return this.#sleep(ms, wake => {
+      this.#idle.add(wake)
+      void work?.then(wake)
+    })
+  }
+
+  /** Ends the present idle sleeps: there may be work. */
+  wake(): void {
+    for (const wake of this.#idle) wake()
+  }
+
+  #sleep(ms: number, begin: (wake: () => void) => void): Promise<void> {
     if (this.#stopped) return Promise.resolve()
     return new Promise(resolve => {
       const wake = () => {
         cancel()
         this.#wakers.delete(wake)
+        this.#idle.delete(wake)
         resolve()
       }
       const cancel = this.#timing.after(ms, wake)
       this.#wakers.add(wake)
+      begin(wake)
     })
   }
 

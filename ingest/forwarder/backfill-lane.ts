@@ -36,8 +36,8 @@ interface Prepared {
   range: LaneRange
 }
 
-/** Each wake of an idle lane takes some 80 us of processor time. */
-const idleMs = 100
+/** The sender wakes an idle lane when the other one advances. */
+const idleMs = 1000
 const applyPollMs = 40
 const unappliedMax = 2
 /** Limit of the bytes scanned for late records before other work has its turn. */
@@ -62,7 +62,7 @@ export class BackfillLane {
       await barrier.pass()
       // Records collected before an error are collected again.
       this.#prepared ??= await retry.attempt('backfill', () => this.#prepare())
-      if (this.#prepared === undefined) await sleeper.sleep(idleMs)
+      if (this.#prepared === undefined) await sleeper.idle(idleMs)
       else if (hasRows(this.#prepared) && this.#isFull()) await sleeper.sleep(applyPollMs)
       else await this.#send(this.#prepared)
     }

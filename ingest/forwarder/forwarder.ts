@@ -18,6 +18,7 @@ import { type ForwarderFiles, openForwarderFiles } from './forwarder-files.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { IssueLog } from './issue-log.ts'
 import { Lanes } from './lanes.ts'
+import type { LiveLaneOptions } from './live-lane.ts'
 import { type QuestdbConnection, quiesce } from './questdb.ts'
 import { RowFormat } from './row-format.ts'
 import type { SentEvent } from './sent-watermark.ts'
@@ -30,6 +31,7 @@ export interface ForwarderOptions {
   connections: QuestdbConnection[]
   requestBytes: number
   durableEnd: () => number
+  untilEndMoves?: LiveLaneOptions['untilEndMoves']
   /** Start of both lanes: the end of the applied records, as far as it is saved. */
   from: number
   /** Number of records in the journal when it was opened. */
@@ -62,6 +64,7 @@ export interface ForwarderOptions {
 }
 
 const pollMs = 50
+const idleMs = 500
 const storedTimeRetryMs = 1000
 /** Time that a stop waits for the requests in flight. */
 const closeWaitMs = 1000
@@ -255,7 +258,8 @@ export class Forwarder {
     while (!this.#sleeper.stopped) {
       await this.#applyPoller.poll()
       this.#report()
-      await this.#sleeper.sleep(pollMs)
+      // A lane that advances wakes it.
+      await (this.#isAllApplied() ? this.#sleeper.idle(idleMs) : this.#sleeper.sleep(pollMs))
     }
   }
 

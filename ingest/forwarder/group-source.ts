@@ -15,6 +15,8 @@ export interface GroupSource {
   readonly endOrdinal: number
   /** Groups before this position may be read. */
   durableEnd(): number
+  /** Resolves when the durable end is another one, or after the time. Without it the forwarder polls. */
+  untilEndMoves?(end: number, msMax: number): Promise<unknown>
   /** Start of both lanes. `keepMs` is 0 where applied rows are on QuestDB's disk. */
   start(keepMs: number): number
   /**
@@ -64,6 +66,7 @@ export function openJournalSource({ disk, durableEnd, end, quiesceMs, timing }: 
     disk,
     endOrdinal: end.ordinal,
     durableEnd: endNow,
+    untilEndMoves: async (end, msMax) => Atomics.waitAsync(durableEnd, 0, BigInt(end), msMax).value,
     // A QuestDB without sync may have lost applied rows while the service was stopped.
     start(keepMs) {
       return keepMs > 0 ? replayStart({ disk, timing, keepMs }, end.position) : readCheckpoint(disk, end.position)

@@ -81,6 +81,7 @@ export class LaneSender {
     this.#sent[lane] = next
     // The ordinal may decrease: a rewind that could not read the record at its position kept the previous ordinal.
     if (last !== undefined) this.#sent[`${lane}Ordinal`] = last.firstOrdinal + last.recordCount
+    this.#options.sleeper.wake()
   }
 
   /** Sets both lanes back to this position. */
@@ -124,11 +125,13 @@ export class LaneBarrier {
   /** Runs the work once both lanes are idle. It is retried after a system error. */
   add(work: () => void): void {
     this.#work.push(work)
+    this.#sleeper.wake()
   }
 
   /** Lanes that arrive wait until each holder has released the barrier. */
   hold(holder: Holder): void {
     this.#holders.add(holder)
+    this.#sleeper.wake()
   }
 
   release(holder: Holder): void {

@@ -11,7 +11,7 @@ import { LivePlanner } from './live-planner.ts'
 
 export interface LanesOptions
   extends LaneSenderOptions,
-    Pick<LiveLaneOptions, 'disk' | 'paceMs' | 'durableEnd' | 'timing'>,
+    Pick<LiveLaneOptions, 'disk' | 'paceMs' | 'durableEnd' | 'untilEndMoves' | 'timing'>,
     Pick<BackfillLaneOptions, 'applied'>,
     Omit<ForwarderFiles, 'deadLetters'> {
   layout: RecordLayout

@@ -17,6 +17,8 @@ export interface LiveLaneOptions {
   /** Minimum interval of batches under steady load, unless a large one is waiting. */
   paceMs: number
   durableEnd: () => number
+  /** Resolves when the durable end is another one, or after the time. Without it the lane polls. */
+  untilEndMoves?: ((end: number, msMax: number) => Promise<unknown>) | undefined
   sender: LaneSender
   barrier: LaneBarrier
   retry: FileRetry
@@ -25,7 +27,9 @@ export interface LiveLaneOptions {
   timing: Timing
 }
 
-const idleMs = 40
+const pollMs = 40
+/** An idle lane only wakes this often if no group comes and the barrier has no work. */
+const idleMs = 1000
 
 export class LiveLane {
   readonly #options: LiveLaneOptions
@@ -49,13 +53,13 @@ export class LiveLane {
     while (!sleeper.stopped) {
       await barrier.pass()
       if (this.#waitsAt === sender.sent.live && sender.sent.backfill < this.#waitsAt) {
-        await sleeper.sleep(idleMs)
+        await sleeper.sleep(pollMs)
         continue
       }
       const current = this.#next ?? (await retry.attempt('live', () => this.#prepareDue()))
       this.#next = undefined
       if (current === undefined) {
-        await sleeper.sleep(idleMs)
+        await this.#untilDue()
         continue
       }
       if (current.waitsForBackfill && sender.sent.backfill < sender.sent.live) {
@@ -92,6 +96,13 @@ export class LiveLane {
     if (!hasBackfill && backfill === live && sender.sent.backfill === live) sender.advance('backfill', chunk)
     this.#receiptUs = receiptUs
     return true
+  }
+
+  #untilDue(): Promise<void> {
+    const { durableEnd, sender, sleeper, untilEndMoves } = this.#options
+    const end = durableEnd()
+    if (untilEndMoves === undefined || end > sender.sent.live) return sleeper.sleep(pollMs)
+    return sleeper.idle(idleMs, untilEndMoves(end, idleMs))
   }
 
   #prepareDue(): LiveBatch | undefined {

@@ -114,6 +114,7 @@ function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource
     connections: Array.from({ length: connectionCount + 2 }, connect),
     requestBytes: data.requestBytes,
     durableEnd: source.durableEnd,
+    untilEndMoves: source.untilEndMoves,
     from,
     predecessorMs: source.predecessorMs(from),
     endOrdinal: source.endOrdinal,

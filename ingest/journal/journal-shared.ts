@@ -17,7 +17,7 @@ export interface JournalShared {
   control: Int32Array
   times: Float64Array
   slots: [Uint8Array, Uint8Array]
-  /** The durable end of the journal, up to which other threads may read. */
+  /** The durable end of the journal, up to which other threads may read. A forwarder without work sleeps on it. */
   durableEnd: BigInt64Array
 }
 
@@ -97,6 +97,7 @@ export function createCommitter(writer: SegmentWriter, shared: JournalShared): (
     const length = groupHeaderLength + (control[controlAt.bodyLength] ?? 0)
     const { outcome, end, error } = writer.commit(slot.subarray(0, length), group)
     Atomics.store(durableEnd, 0, BigInt(end))
+    Atomics.notify(durableEnd, 0)
     return { kind: 'committed', outcome, end, reason: error instanceof Error ? error.message : undefined }
   }
 }

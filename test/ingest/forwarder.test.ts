@@ -126,6 +126,31 @@ test('the times of one device arrive in order', async t => {
   t.equal(rig.questdb.taken.flat().length, 1000)
 })
 
+test('a new group wakes the idle lanes and the poller, and an erase wakes the lanes', async t => {
+  const rig = createRig(t)
+  /** Long timers never fire. */
+  const after = (ms: number, work: () => void) => (ms < 500 ? systemTiming.after(ms, work) : () => undefined)
+  let moved = Promise.withResolvers<void>()
+  let waits = 0
+  const untilEndMoves = () => {
+    waits++
+    return moved.promise
+  }
+  const forwarder = rig.start({ untilEndMoves, timing: { ...systemTiming, after } })
+  for (const backfill of [false, true]) {
+    await rig.until(() => waits > 0)
+    waits = 0
+    rig.add([
+      { ...later, backfill },
+      { ...later, device: 8 },
+    ])
+    moved.resolve()
+    moved = Promise.withResolvers()
+    await rig.until(rig.allApplied)
+  }
+  t.strictSame(await forwarder.erase([9], rig.end()), [])
+})
+
 test('a row that is rejected for its own content becomes a dead letter without the others', async t => {
   for (const kind of ['refused', 'failed'] as const) {
     const rig = createRig(t)
