@@ -56,19 +56,24 @@ export function compareReplicas(options: CompareOptions): { close(): Promise<voi
     for (const other of others) {
       const { rowCount } = await pool.query(dueSql, [other.number])
       if (rowCount === 0 || !(await isCaughtUp(first, other)) || signal.aborted || !leads()) continue
-      const differences = await lastingDifferences({ ...options, pauseMs }, first, other, signal)
-      const text = differences.length === 0 ? null : differenceText(first.number, differences)
-      await pool.query(noteSql, [other.number, text])
-      if (text !== null) log.error({ replica: other.number, reason: text }, 'replicas differ')
+      await compare(first, other)
     }
+  }
+
+  /** Notes the differences. Without a result it is due again. */
+  async function compare(first: ComparedReplica, other: ComparedReplica): Promise<void> {
+    const differences = await lastingDifferences({ ...options, pauseMs }, first, other, signal)
+    if (differences === undefined) return
+    const text = differences.length === 0 ? null : differenceText(first.number, differences)
+    await pool.query(noteSql, [other.number, text])
+    if (text !== null) log.error({ replica: other.number, reason: text }, 'replicas differ')
   }
 
   /** A lagging replica would differ by the rows that it lacks. */
   async function isCaughtUp(first: ComparedReplica, other: ComparedReplica): Promise<boolean> {
     const wanted = first.shown()
     await sleep(pauseMs, undefined, { signal, ref: false })
-    const shown = other.shown()
-    return wanted.every((position, at) => (shown[at] ?? 0) >= position)
+    return shows(other, wanted)
   }
 
   async function run(): Promise<void> {
@@ -101,55 +106,63 @@ function differenceText(first: number, differences: readonly Difference[]): stri
   return `it differs from replica ${first} on ${shown}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Returns the differences that all of several checks have found. */
+const shows = ({ shown }: ComparedReplica, wanted: readonly number[]) =>
+  wanted.every((position, at) => (shown()[at] ?? 0) >= position)
+
+/**
+ * Returns the differences of days whose content is the same in each of several checks: a day that gets rows differs, as
+ * one of the replicas gets them first. Undefined if one of them did not show in the end what the other one showed before.
+ */
 async function lastingDifferences(
   options: CompareOptions & { pauseMs: number },
   one: ComparedReplica,
   other: ComparedReplica,
   signal: AbortSignal,
-): Promise<Difference[]> {
+): Promise<Difference[] | undefined> {
+  const [shown, otherShown] = [one.shown(), other.shown()]
   let found = await differences(options, one, other, signal)
-  for (let look = 1; look < looks && found.length > 0; look++) {
+  for (let look = 1; look < looks && found.size > 0; look++) {
     await sleep(options.pauseMs, undefined, { signal, ref: false })
-    const again = new Set(await differences(options, one, other, signal))
-    found = found.filter(difference => again.has(difference))
+    const again = await differences(options, one, other, signal)
+    found = new Map([...found].filter(([difference, content]) => again.get(difference) === content))
   }
-  return found
+  return shows(other, shown) && shows(one, otherShown) ? [...found.keys()].sort() : undefined
 }
 
+/** Each difference has the content of its day in both replicas. */
 async function differences(
   { expiredBeforeMs, nowMs }: CompareOptions,
   one: ComparedReplica,
   other: ComparedReplica,
   signal: AbortSignal,
-): Promise<Difference[]> {
+): Promise<Map<Difference, string>> {
   const todayMs = Math.floor(nowMs() / dayMs) * dayMs
   const sumsFromMs = todayMs - summedDays * dayMs
-  const found = new Set<Difference>()
+  const found = new Map<Difference, string>()
   for (const table of tables) {
     const [days, otherDays] = await both([one, other], replica => daysOf(replica, table, signal, sumsFromMs))
-    for (const [startMs, text] of [...days, ...otherDays]) {
-      if (startMs < expiredBeforeMs() || startMs >= todayMs) continue
-      if (days.get(startMs) === text && otherDays.get(startMs) === text) continue
+    for (const startMs of new Set([...days.keys(), ...otherDays.keys()])) {
+      if (startMs < expiredBeforeMs() || startMs >= todayMs || days.get(startMs) === otherDays.get(startMs)) continue
+      const contents = await both([one, other], replica => contentOf(replica, table, startMs, signal))
       const name = `${new Date(startMs).toISOString().slice(0, 10)} ${table}`
-      if (!found.has(name) && (await haveOtherValues([one, other], table, startMs, signal))) found.add(name)
+      if (contents[0] !== contents[1]) found.set(name, contents.join('; '))
     }
   }
-  return [...found].sort()
+  return found
 }
 
-/** An erasure leaves rows without values, which a replica that was made later from the topics does not have. */
-async function haveOtherValues(
-  replicas: readonly [ComparedReplica, ComparedReplica],
+/**
+ * Returns a text about the rows with values of a day. An erasure leaves rows without values, which a replica that was made
+ * later from the topics does not have.
+ */
+async function contentOf(
+  { questdb }: ComparedReplica,
   table: (typeof tables)[number],
   fromMs: number,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<string> {
   const rows = { fromMs, toMs: fromMs + dayMs, isOfValues: true }
-  const [values, otherValues] = await both(replicas, async ({ questdb }) =>
-    (await openDaySums(questdb.address.pg, table, signal, rows)).read(),
-  )
-  return values.join() !== otherValues.join()
+  return (await (await openDaySums(questdb.address.pg, table, signal, rows)).read()).join()
 }
 
 async function both<Result>(

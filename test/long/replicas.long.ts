@@ -5,11 +5,13 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { compareReplicas } from '../../service/backup/compare-replicas.ts'
 import { readManifest } from '../../service/backup/manifest.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import { untilTableApplied } from '../../store/questdb/until-applied.ts'
 import { barograph } from '../support/command-line.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
@@ -120,7 +122,21 @@ t.test('the status shows a day in which a replica lacks a row', async t => {
   const replicas = [databases.questdb, second.address].map((address, at) => {
     const client = createQuestdbClient(address.http)
     t.teardown(() => client.close())
-    const exec = (sql: string) => client.exec(sql, 30_000)
+    let rows = 0
+    // A day that gets a row before each check is not a difference: the other replica may get it later.
+    const exec = async (sql: string) => {
+      if (at === 1 && sql.includes("table_partitions('readings')")) {
+        await second.sql(
+          `INSERT INTO readings (ts, device, temperature) VALUES ('2026-01-05T00:00:0${++rows}Z', 'porch', 1)`,
+        )
+        await untilTableApplied(
+          sql => client.exec(sql, 30_000),
+          'readings',
+          () => sleep(10),
+        )
+      }
+      return await client.exec(sql, 30_000)
+    }
     const questdb = { address, state: () => ({ state: 'up' }) as never }
     return { number: at + 1, questdb, exec, isLost: () => false, shown: () => [] }
   })
