@@ -29,14 +29,16 @@ const idleWorkerSettings = Object.fromEntries(
 )
 
 /**
- * QuestDB wakes these workers 100 times a second by default, a fifth of its idle load. The service has no plain views, and the
- * hourly view may lag.
+ * QuestDB wakes these workers 100 times a second by default, a fifth of its idle load. The service has no plain views, the
+ * hourly view may lag, and only the archive exports, as Parquet.
  */
 const rareWorkerSettings = {
   'view.compiler.worker.count': '1',
   'view.compiler.worker.sleep.threshold': '100',
   'view.compiler.worker.sleep.timeout': '100',
   'mat.view.refresh.worker.sleep.timeout': '100',
+  'export.worker.sleep.threshold': '100',
+  'export.worker.sleep.timeout': '100',
 }
 
 /** Reasons for the numbers: small pools suffice for few, large requests; small pages keep a small table small on disk. */
