@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { barograph } from '../../support/command-line.ts'
 import { freeze } from '../../support/frozen.ts'
-import { isRunning, until } from '../../support/processes.ts'
-import { settingsFor } from '../databases.ts'
+import { until } from '../../support/processes.ts'
+import { answers, settingsFor } from '../databases.ts'
 import { frozenMs } from './broker-faults.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
 import { holderOf, type ReplicaNumber, replicaNumbers, startAgain } from './processes.ts'
@@ -67,7 +67,9 @@ export async function rebuildReplica(bed: ClusterBed): Promise<void> {
   }
   await run(() => ['remove', String(replica)])
   await loseDisk(questdbOf(bed, replica))
-  await until('QuestDB runs again', () => isRunning(pid()))
+  // No pid is recorded for a moment between two processes.
+  const { sql } = replica === 1 ? databases : (databases.second ?? databases)
+  await until('QuestDB is up again', () => answers(sql))
   const copy = () => {
     // Like rsync, the copy ignores vanished files: they belong to versions after the checkpoint.
     const files = `rm -rf db; cp -a ${sourceRoot}/db ${sourceRoot}/.checkpoint . 2>/dev/null; touch _restore`
