@@ -1,4 +1,4 @@
-/** How the command line talks to a server: one address, one token, and every failure as a one-sentence error. */
+/** The client of the command line: one address, one token, and one sentence for each failure. */
 
 import { z } from 'zod'
 import { CommandError, messageOf } from './command-error.ts'

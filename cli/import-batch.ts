@@ -8,7 +8,7 @@ export interface Batch {
   format: Exclude<Format, 'json'>
   /** Bytes to send: the header of the file if it has one, and then the lines. */
   body: Buffer<ArrayBuffer>
-  /** Where in the body the lines begin. */
+  /** Offset of the first line in the body. */
   linesAt: number
   /** Number of the first of the lines in the file. */
   firstLine: number
@@ -17,7 +17,7 @@ export interface Batch {
   fileBytesRead: number
   /** The decimal mark of the file, for lines that are sent unchanged. */
   decimal?: DecimalMark | undefined
-  /** Where the lines were made from others. */
+  /** Present if the lines were made from others. */
   mapped?: MappedLines
 }
 
@@ -28,7 +28,7 @@ interface MappedLines {
   ignoredColumns: readonly string[]
   /** Ignored columns that hold numbers or times. */
   unreadColumns: readonly string[]
-  /** How the file is read where it could be read otherwise. */
+  /** Sentences about the choice between several possible readings of the file. */
   notices: readonly string[]
   /** Lines that replaced a value of an earlier line in the same reading. */
   replaced: number

@@ -44,7 +44,7 @@ interface FileTotals extends Counts {
   ignored_columns: string[]
   /** Ignored columns that hold numbers or times. */
   unread_columns: string[]
-  /** How the file is read where it could be read otherwise. */
+  /** Sentences about the choice between several possible readings of the file. */
   notices: string[]
 }
 

@@ -12,7 +12,7 @@ const FileState = z.object({
   /** The size of the file when it was read. A file of another size is read from its beginning. */
   size: z.number(),
   modifiedMs: z.number(),
-  /** How many were sent, of those that the file is cut into. */
+  /** The number of sent batches of the file. */
   batchesSent: z.int(),
   accepted: z.int(),
   replaced: z.int().default(0),
@@ -31,7 +31,7 @@ const State = z.object({
 export interface ImportState {
   /** True if there is a state of this command. */
   readonly isContinued: boolean
-  /** How far the file was sent. */
+  /** The position up to which the file was sent. */
   of(file: string): Sent
   /** The state is on disk when this returns. */
   save(file: string, sent: Sent): void

@@ -1,4 +1,4 @@
-/** Which columns of a file hold numbers or times, by its first rows: those that are not read may be a mistake of the mapping. */
+/** Finds the columns with numbers or times by the first rows of a file: an unmapped one may be a mistake of the mapping. */
 
 import { isMissing, separators, splitCells } from '../ingest/formats/csv.ts'
 import { readMarkedNumber } from '../ingest/formats/number.ts'

@@ -20,7 +20,7 @@ export interface CustomFields {
   readonly values: readonly number[]
 }
 
-/** How a device's field is stored: values within its range in its series, others are left out. */
+/** A field of a device: values within its range are stored in its series, others are left out. */
 export interface CustomField {
   /** The number of the series of the device's metric. */
   readonly series: number

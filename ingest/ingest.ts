@@ -22,7 +22,7 @@ export interface IngestStatus {
   forwarder: ForwarderStatus
   /** Rows in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: { rows: number; seconds: number }
-  /** How long rows stored by other nodes may be missing here, and why. Undefined for a single node. */
+  /** The time for which rows of other nodes may be missing here, and the reason. Undefined for a single node. */
   unread: { seconds: number; reason: string | undefined } | undefined
   /** Clock steps since the start, and how far the newest timestamp is ahead of the clock. */
   clock: { steps: number; aheadSeconds: number }

@@ -49,7 +49,7 @@ export interface SharedJournal {
   readonly journalId: string
   /** Listeners have received all records before this position, the `place` of StoredRecords, or never will. */
   nextPosition(): number
-  /** How long records stored by others may be missing from listeners; 0 while that is normal. */
+  /** The time for which records of others may be missing from listeners; 0 while that is normal. */
   unreadSeconds(): number
   /** Reason why records cannot be passed to listeners at present. */
   issue(): string | undefined

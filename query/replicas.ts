@@ -148,7 +148,7 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
   }
 }
 
-/** What readers have seen so far, in positions of the journals. */
+/** Tracks the positions of the journals that readers have seen. */
 function createSeen(replicas: readonly ReadReplica[]) {
   /** The chosen replica reported that it shows these when it was chosen. */
   let floor: readonly number[] = []
@@ -179,7 +179,7 @@ function isAtLeast(shown: readonly number[], floor: readonly number[]): boolean 
   return floor.every((position, at) => (shown[at] ?? 0) >= position)
 }
 
-/** How far each replica is behind the most advanced one. */
+/** Measures the time that each replica is behind the most advanced one. */
 function createProgress(replicas: readonly ReadReplica[], monotonicMs: () => number) {
   /**
    * The most advanced positions when a replica was last seen to advance. It is behind since then if it shows less now.

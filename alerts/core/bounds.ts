@@ -1,4 +1,4 @@
-/** How much there may be of everything, and how long notifications wait. */
+/** Limits of rules, states and notifications, and the times that notifications wait. */
 
 export const bounds = {
   rulesPerOwner: 1000,
@@ -24,5 +24,5 @@ export const bounds = {
   replaySlackMs: 600_000,
 } as const
 
-/** How long a group waits: at first, between two notifications, and until it says the same again. */
+/** Times that a group waits: at first, between two notifications, and until it repeats one. */
 export type Waits = { readonly [Name in 'groupWaitMs' | 'groupIntervalMs' | 'repeatMs']: number }

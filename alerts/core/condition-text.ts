@@ -4,7 +4,7 @@ import { durationText } from '../../analytics/findings/value-words.ts'
 import { english, type Words } from '../../analytics/findings/words.ts'
 import type { Condition, ServiceFact } from './condition.ts'
 
-/** How a metric is called, and how its values are written. */
+/** The name of a metric, and the text of its values. */
 export interface MetricWords {
   /** The name at the beginning of a sentence, and within one. */
   name(metric: string): string

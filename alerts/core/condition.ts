@@ -7,7 +7,7 @@ const yearSeconds = 31_622_400
 const weekSeconds = 604_800
 
 const afterSeconds = z.int().min(1).max(yearSeconds).optional()
-/** How far behind its threshold a value must be before the rule clears. */
+/** The distance of a value from its threshold at which the rule clears. */
 const hysteresis = z.number().min(0).default(0)
 const share = z.number().min(0).max(1)
 

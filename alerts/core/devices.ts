@@ -24,7 +24,7 @@ export interface AlertDevices {
   mayRead(owner: number | null, device: AlertDevice): boolean
   /** True if the rules of this owner may have all pairs of the service. Null: the service itself. */
   isAdministrator(owner: number | null): boolean
-  /** Where the values of a metric stand in a stored reading: in a built-in column, or as a series of the device's own. */
+  /** The place of a metric's values in a stored reading: a built-in column, or a series of the device. */
   seriesOf(device: number, metric: string): { readonly column: number } | { readonly series: number } | undefined
   /** The criteria for readings of these metrics, or undefined for a missing device. */
   qualityOf(device: number, metrics: readonly string[]): DeviceQuality | undefined

@@ -42,7 +42,7 @@ export interface Message {
   url: string
 }
 
-/** Where the pages are that a message leads to. */
+/** Addresses of the pages that a message links to. */
 export function deviceUrl(publicUrl: string, device: string): string {
   return `${publicUrl}/device/${encodeURIComponent(device)}`
 }

@@ -1,4 +1,4 @@
-/** How a rule would have behaved on the stored readings. */
+/** The notifications that a rule would have sent for the stored readings. */
 
 import { z } from 'zod'
 

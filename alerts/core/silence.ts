@@ -81,7 +81,7 @@ export const Silence = z.object({
 })
 export type Silence = z.infer<typeof Silence>
 
-/** How far the local clock is ahead of UTC at a moment, both in milliseconds. */
+/** Difference of the local clock to UTC at a moment, both in milliseconds. */
 export type OffsetMs = (timeMs: number) => number
 
 /** The fields of a silence that decide. */

@@ -129,7 +129,7 @@ export interface EngineReading extends ReadingValues {
   readonly receiptMs: number
 }
 
-/** How stored readings are read again. */
+/** Options for a replay of stored readings. */
 export interface Replay {
   /** Restricts the observation to these rules. */
   readonly rules?: ReadonlySet<number> | undefined

@@ -57,7 +57,7 @@ export class RuleFeed {
     this.#options.thread.post({ kind: 'cover', id: rule.id, devices, series })
   }
 
-  /** How long these may be silent, as it is known now. */
+  /** Passes on the time that these devices may be silent, by their present intervals. */
   facts(numbers: readonly number[]): void {
     const { live, nowMs, intake, thread } = this.#options
     const queued = intake.oldest()

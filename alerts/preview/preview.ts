@@ -221,7 +221,7 @@ function jobDevice({ silenceOf, devices }: PlanOptions, condition: Condition, { 
   }
 }
 
-/** How long before the range something may decide how it begins. */
+/** The time before the range that may affect its first state. */
 function leadMs({ condition, for_seconds, keep_firing_seconds }: NewRule, devices: readonly JobDevice[]): number {
   const durationsMs = (2 * for_seconds + keep_firing_seconds) * 1000
   switch (condition.kind) {

@@ -125,7 +125,7 @@ export async function markRemoved(transaction: Transaction, id: number, nowMs: n
   await transaction.query('DELETE FROM alert_rule_channels WHERE rule_id = $1', [id])
 }
 
-/** How many of these channels there are for `who`. They are not removed until the end of the transaction. */
+/** Counts the channels among these that `who` may use. The transaction keeps them from removal. */
 export async function lockUsableChannels(
   transaction: Transaction,
   who: Owner,

@@ -1,5 +1,5 @@
 /**
- * How well two instruments agree, cell by cell: Bland and Altman's bias with limits of agreement (1986), errors,
+ * Agreement of two instruments, cell by cell: Bland and Altman's bias with limits of agreement (1986), errors,
  * correlation, the orthogonal line of b on a, and the lag of b behind a. Only the stretch from the first to the last
  * cell that both could have measured counts.
  *

@@ -1,4 +1,4 @@
-/** Whether a device still reports, computed on each request from its last reading. */
+/** The freshness of a device, computed on each request from its last reading. */
 
 import { type Cadence, gapMsAt } from './cadence.ts'
 

@@ -36,7 +36,7 @@ export function harmonicsOf(cycles: readonly Cycle[]): (number | null)[] {
 }
 
 /**
- * How many times per day a cycle recurs that fits `cycles` times into `days`, if that is a whole number within the
+ * Returns the times per day that a cycle recurs which fits `cycles` times into `days`, if that is a whole number within the
  * resolution of the span; else null.
  */
 export function harmonicOfDay(cycles: number, days: number): number | null {
@@ -47,7 +47,7 @@ export function harmonicOfDay(cycles: number, days: number): number | null {
 const hoursPerDay = 24
 const wholeTolerance = 0.02
 
-/** How many times a day has this period, if that is a whole number within 0.02; else null. */
+/** Returns the number of these periods in a day, if that is a whole number within 0.02; else null. */
 export function timesADay(periodHours: number): number | null {
   const perDay = hoursPerDay / periodHours
   const whole = Math.round(perDay)

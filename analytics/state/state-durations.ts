@@ -1,4 +1,4 @@
-/** How long each state held, in total and in each hour or local day. */
+/** The duration of each state, in total and in each hour or local day. */
 
 import { lowerBound } from '../lower-bound.ts'
 import type { Bucket } from '../summary/aggregates.ts'

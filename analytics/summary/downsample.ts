@@ -93,7 +93,7 @@ function evenly(list: readonly number[], countMax: number): number[] {
   return Array.from({ length: countMax }, (_, index) => list[Math.floor((index * list.length) / countMax)] as number)
 }
 
-/** Where stretches begin, ascending, the first at 0; at most `stretchesMax`, by the longest gaps. */
+/** Returns the starts of stretches, ascending, the first at 0; at most `stretchesMax`, by the longest gaps. */
 function stretchStarts(times: Float64Array, gaps: GapThresholds, stretchesMax: number): number[] {
   const differenceAt = (index: number) => (times[index] as number) - (times[index - 1] as number)
   const starts: number[] = []

@@ -1,4 +1,4 @@
-/** How late the event loop runs a timer, without the period of the timer itself. */
+/** The delay with which the event loop runs a timer, without the period of the timer. */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Registry } from 'prom-client'

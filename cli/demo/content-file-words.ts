@@ -75,7 +75,7 @@ export interface Source {
   platform: ContentFileLine['platform']
   /** Its files are pages and documents of a site, or blocks of a course. */
   kind: 'site' | 'blocks'
-  /** How many of a hundred courses come from it. */
+  /** Courses from it, of a hundred. */
   share: number
 }
 

@@ -18,7 +18,7 @@ export interface DemoService {
 
 export interface Started {
   url: string
-  /** Where the local admin token is valid, and the data directory that has it. */
+  /** The address for which the local admin token is valid, and the data directory with the token. */
   admin: { url: string; dataDirectory: string }
   token: string
 }

@@ -38,7 +38,7 @@ export interface LinesSource {
   ignoredColumns(): readonly string[]
   /** Names of ignored columns that hold numbers or times. */
   unreadColumns(): readonly string[]
-  /** How the file is read where it could be read otherwise. */
+  /** Sentences about the choice between several possible readings of the file. */
   notices(): readonly string[]
 }
 

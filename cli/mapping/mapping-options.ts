@@ -1,4 +1,4 @@
-/** How a file of readings is read that the service does not know as it is. */
+/** Options that map a file of readings in an unknown format. */
 
 import type { Precision } from '../../ingest/formats/line-protocol-text.ts'
 import type { DecimalMark } from '../../ingest/formats/number.ts'

@@ -1,4 +1,4 @@
-/** Where a header has the fields of a reading. */
+/** Finds the columns of a reading's fields in a header. */
 
 import { unchanged } from '../../store/metrics/units.ts'
 import { metrics } from '../../store/tables.ts'

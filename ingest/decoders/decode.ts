@@ -36,7 +36,7 @@ interface Rule {
   readonly inverts: boolean
 }
 
-/** Where the values of a path go. */
+/** The target of a path's values. */
 interface Target {
   readonly field: string
   /** The path as a field, for a second value of the metric. */
@@ -171,7 +171,7 @@ function targetOf(path: string, rule: Rule | undefined): Target | undefined {
   return { field: rule.metric.replace(/#/g, () => numbers.shift() ?? ''), own, rule }
 }
 
-/** What a topic names; undefined for one without readings. */
+/** Reads the names in a topic. The result is undefined for a topic without readings. */
 export function createTopicReader({
   topics,
   noReadings = [],

@@ -48,7 +48,7 @@ const contentTooLarge = 413
 const attemptsBeforeBisect = 3
 /** Splits of one batch for a 500. Where all requests fail, the server is the cause. */
 const uncertainSplitsMax = 200
-/** How often a control row has to pass, and the suspected row to fail. */
+/** Number of times that a control row has to pass, and the suspected row to fail. */
 const controlRuns = 3
 
 type WriteFailure = Exclude<WriteAnswer, { kind: 'stored' }>

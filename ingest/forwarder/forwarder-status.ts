@@ -103,7 +103,7 @@ export interface ForwarderStart {
    * Identifies the journal in QuestDB; without it QuestDB stores no positions. `from`: QuestDB lacks the records from here on.
    */
   place: { id: string; from: number | undefined } | undefined
-  /** How long applied segments are kept for a QuestDB without sync, and the size limit of these segments. */
+  /** The time for which applied segments are kept for a QuestDB without sync, and the size limit of these segments. */
   keepMs: number
   keepBytesMax: number
 }

@@ -150,7 +150,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   }
 }
 
-/** How messages are read, as a writer whose credential does not end. */
+/** Messages are read as from a writer whose credential does not end. */
 function readingOf({
   writer,
   subscriptions,

@@ -54,7 +54,7 @@ export type Fault = Extract<CloseReason, 'revoked' | 'topic' | 'not_stored' | 'r
 /** Kept until the outcome, so without the payload. */
 interface Message {
   head: PublishHead
-  /** Where the topic does not name it. */
+  /** The name, if the topic lacks it. */
   device?: string
   answer: (acknowledgement: Acknowledgement | undefined) => void
 }

@@ -43,7 +43,7 @@ export type PoolName = 'light' | 'long'
 export interface Computation<Options extends How> {
   /** The pools that it runs in; the next one where the answer is too large for one. */
   readonly pools: readonly PoolName[] | ((how: Options) => readonly PoolName[])
-  /** How long an answer without new readings is valid; a minute without it. */
+  /** The time for which an answer without new readings is valid; a minute without it. */
   readonly untilMs?: number
   readonly maxAgeSeconds?: number
   compute(query: Options & Asked, context: TaskContext): Promise<string | ResponseTemplate<StatsLive>>

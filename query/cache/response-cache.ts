@@ -23,7 +23,7 @@ export interface CachedQuery {
   readonly freshMs: number
   /** An answer that is younger is served, and the next one is built in the background. */
   readonly staleMs: number
-  /** How long a client may go on using an answer that is served as it is. */
+  /** The time for which a client may use an answer that is served as it is. */
   readonly maxAgeSeconds: (ageMs: number) => number
   readonly build: (askedAtMs: number, signal: AbortSignal) => Promise<Built>
   /** Aborts when the client has left. Without it an answer is built to its end. */

@@ -129,7 +129,7 @@ export interface FileColumns {
   sets: Int32Array
 }
 
-/** How many files can be scanned in the time that it takes to sort one. */
+/** Number of files that are scanned in the time that sorts one. */
 const passedByPerSorted = 32
 
 export class FileSelection {

@@ -15,7 +15,7 @@ export interface LiveLoadOptions {
   readonly ask: AskFleetRows
   readonly hourSources: () => HourSources
   readonly nowMs: () => number
-  /** How far readings may be ahead of our clock. */
+  /** Readings may be ahead of the clock by this much. */
   readonly aheadMs: number
   readonly metricsOf: LiveMetricsOf
   readonly want: (number: number) => void

@@ -22,7 +22,7 @@ export interface LiveOptions {
   readonly hourSources: () => HourSources
   readonly nowMs: () => number
   readonly receivedUntilMs?: (() => number) | undefined
-  /** How far readings may be ahead of our clock. */
+  /** Readings may be ahead of the clock by this much. */
   readonly aheadMs: number
   /** QuestDB may lack readings that were not passed to `take`, from a journal of an earlier run. */
   readonly isCatchingUp: () => boolean

@@ -90,7 +90,7 @@ export interface LastSeen {
   readonly metrics: Readonly<Record<Metric, LastValue | null>>
 }
 
-/** Whether the device still reports, computed at the second of the request. */
+/** The freshness of the device at the second of the request. */
 export function lastSeenOf(
   { timesMs, values }: Series,
   custom: readonly CustomSamples[],

@@ -144,7 +144,7 @@ export async function ask<Row extends pg.QueryResultRow>(
   return rows
 }
 
-/** How long a process may act after its last successful heartbeat began, and how long its successor waits. */
+/** The time that a process may act after its last successful heartbeat began, and the time that its successor waits. */
 export const holdMs = 3000
 const heartbeatMs = 1000
 

@@ -35,7 +35,7 @@ interface Rig {
   /** Waits until the condition holds. */
   until(condition: () => boolean): Promise<void>
   allApplied(): boolean
-  /** Where the journal ends. */
+  /** The end of the journal. */
   end(): number
 }
 
@@ -217,7 +217,7 @@ test('a late batch waits until the last but one is applied, and live readings do
   rig.add(entryOf(101, false))
   await rig.until(() => taken().length === 4)
   t.strictSame(taken(), [1, 2, 100, 101])
-  // Who needs both lanes idle does not wait for it.
+  // Work that needs both lanes idle does not wait for it.
   await forwarder.erase([2], rig.end())
   rig.questdb.holdsApply = false
   await rig.until(rig.allApplied)

@@ -59,7 +59,7 @@ function openJournal(t: Test) {
   t.teardown(() => journal.close())
   return {
     journal,
-    /** How many records each group had that was sent. */
+    /** The number of records of each group that was sent. */
     sent,
     append: () => new Promise<Outcome>(resolve => journal.append(device(1), reading(1), resolve)),
     /** Decides the outcome of the group in doubt. */

@@ -188,7 +188,7 @@ interface State {
   shown: (number | undefined)[]
   /** First offset of the topic. */
   start?: number
-  /** How long ago Kafka took each record. */
+  /** The age of each record in Kafka. */
   ageMs?: number
   /** A replica that is lost already. */
   lost?: number

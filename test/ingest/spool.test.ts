@@ -72,7 +72,7 @@ async function settle({ spool }: Opened): Promise<void> {
 interface ReadRecord {
   id: number
   position: number
-  /** Where its group ends. */
+  /** The end of its group. */
   groupEnd: number
   receiptUs: number
   isLate: boolean
@@ -286,7 +286,7 @@ class Model {
     if (held > Math.max(this.#bytesMax, groupBytesMax) + groupBytesMax) throw new Error(`the spool holds ${held} bytes`)
   }
 
-  /** Whether the forwarder would send it. */
+  /** True if the forwarder would send it. */
   #check({ id, series, timeUs, position, receiptUs, isLate }: ReadRecord): boolean {
     const { spool } = this.#opened
     const expected = this.#expected.get(id)

@@ -71,7 +71,7 @@ const event = fc.oneof(
 type HistoryEvent = typeof event extends fc.Arbitrary<infer Value> ? Value : never
 
 const history = fc.record({
-  /** How far the highest stamp of a journal on disk, which was there before, is ahead of the clock. */
+  /** The time by which the highest stamp of an earlier journal is ahead of the clock. */
   diskAheadMs: fc.constantFrom(-hourMs, 0, hourMs),
   events: fc.array(event, { minLength: 20, maxLength: 120 }),
 })
@@ -112,7 +112,7 @@ class Process {
   }
 }
 
-/** How many stamps were given out. Throws where one was given out twice, or may be one of the journal on disk. */
+/** Returns the number of issued stamps. Throws if one was issued twice, or may be one of the journal on disk. */
 async function runHistory({ diskAheadMs, events }: HistoryOf): Promise<number> {
   let fate: Fate = 'answered'
   const { rows: lossy, deliver } = createLossyRows(rows, () => fate)

@@ -212,7 +212,7 @@ test('a backlog of any length keeps the series that have rows in it', async t =>
   t.ok(series.revision(25) > before)
 })
 
-/** What a process knows of rows that another one forwards, by the groups that it takes: one row each, of this series and time. */
+/** The state of rows that another process forwards, by groups of one row each, of this series and time. */
 function createVisibility(from = 0) {
   const visible = new TopicVisibility(from)
   const take = (offset: number, series: number, timeUs = 100 + 10 * offset) => {
@@ -220,7 +220,7 @@ function createVisibility(from = 0) {
     visible.take(offset, new DataView(group.buffer, group.byteOffset, group.length))
   }
   const publish = (state: Partial<PublishedState>) => visible.published({ ...atStart, ...state })
-  /** Whether the revision rises by this work. */
+  /** True if this work raises the revision. */
   const raises = (series: number, work: () => void) => {
     const before = visible.revision(series)
     work()

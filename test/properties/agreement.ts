@@ -1,4 +1,4 @@
-/** Whether two instruments measure the same. */
+/** Tests of the agreement of two instruments. */
 
 import { type Agreement, agreementOf } from '../../analytics/correlation/agreement.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'

@@ -1,4 +1,4 @@
-/** Where an autocorrelation has its peak. */
+/** Tests of the peak of an autocorrelation. */
 
 import { autocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import { autoregressive, withLoss } from '../analytics/series.ts'

@@ -1,4 +1,4 @@
-/** How often a series without a change of level is said to have one, and how often a step is found. */
+/** The rates of false changes of level, and of steps that are found. */
 
 import { type ChangePoint, changePoints, dailyLevels } from '../../analytics/changes/change-points.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'

@@ -1,4 +1,4 @@
-/** Whether one series follows another. */
+/** Tests of one series that follows another. */
 
 import { autoregressive, uniform } from '../analytics/series.ts'
 import { dayMs, hourMs, minuteMs } from '../query/stats/stats-of.ts'

@@ -1,4 +1,4 @@
-/** Whether percentiles of usual values are spread evenly. */
+/** Tests of the percentiles of usual values: they are spread evenly. */
 
 import { normalFor } from '../../analytics/normal/normal.ts'
 import { autoregressive } from '../analytics/series.ts'

@@ -8,7 +8,7 @@ import { runs } from '../support/runs.ts'
 export interface Property {
   /** The event that the rate counts, such as `a false lag between independent AR(1) series`. */
   readonly name: string
-  /** Whether one run shows it, or the share of its tries. */
+  /** True if one run shows it, or the share of its tries. */
   readonly run: (seed: number) => boolean | number
   /** The bounds of the rate. */
   readonly atLeast?: number

@@ -1,4 +1,4 @@
-/** How often a healthy sensor's readings are suspect, and how often a broken one's are found. */
+/** The rates of suspect readings of a healthy sensor, and of found ones of a broken sensor. */
 
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
 import { errorBit, freeLimits, qualityLimits, spikeBit } from '../../analytics/quality/quality-limits.ts'
@@ -45,7 +45,7 @@ function suspectShare(sensor: Sensor, quantum: number, seed: number): number {
   return flags.filter(flag => flag === flagSuspect).length / flags.length
 }
 
-/** Where in the month something breaks, a day from its ends. */
+/** The moment of a fault in the month, a day from its ends. */
 function moment(seed: number): number {
   return Math.floor(perDay + uniform(seed)() * (length - 3 * perDay))
 }

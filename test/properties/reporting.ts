@@ -1,4 +1,4 @@
-/** How often losses, outages and changes of a device's interval are taken for one another. */
+/** The rates at which losses, outages and changes of an interval are taken for one another. */
 
 import { upperBound } from '../../analytics/lower-bound.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
@@ -29,7 +29,7 @@ function regular(stepMs: number, fromMs: number, untilMs: number, next: () => nu
 /** Thirty days at the times of a Poisson process. */
 const poisson = (perDay: number, next: () => number) => evenPoissonTimes(startMs, 30, perDay, next)
 
-/** Where between the fifth and the 25th day something happens. */
+/** The moment of an event between the fifth and the 25th day. */
 function moment(next: () => number): number {
   return startMs + (5 + Math.floor(20 * 1440 * next()) / 1440) * dayMs
 }
@@ -61,7 +61,7 @@ const irregulars = [
   },
 ]
 
-/** Whether these times without a silence have it as a gap. */
+/** True if these times without a silence have it as a gap. */
 function hasGap(times: Float64Array, fromMs: number, lengthMs: number): boolean {
   const { gaps } = reliabilityOf(times.filter(timeMs => timeMs < fromMs || timeMs >= fromMs + lengthMs))
   return gaps.some(({ start_ms, end_ms }) => start_ms <= fromMs && (end_ms ?? nowMs) >= fromMs + lengthMs)

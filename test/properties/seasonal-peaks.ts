@@ -1,4 +1,4 @@
-/** Which cycles are found in noise. */
+/** The cycles that are found in noise. */
 
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { dayTest } from '../../analytics/spectrum/day-test.ts'

@@ -1,4 +1,4 @@
-/** How often a healthy gauge is said to behave unusually, and how often a shift of a day is found. */
+/** The rates of false reports about a healthy gauge, and of found shifts of a day. */
 
 import { unusualOf } from '../../analytics/unusual/unusual.ts'
 import { autoregressive, uniform } from '../analytics/series.ts'

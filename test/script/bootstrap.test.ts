@@ -37,7 +37,7 @@ interface Machine {
   apt?: string[]
   /** The output of `id -u`. */
   user?: number
-  /** Whether `npm ci` has run. */
+  /** True if `npm ci` has run. */
   modules?: boolean
 }
 

@@ -65,7 +65,7 @@ const focused = `(() => {
   return (node.labels?.[0] ?? node).textContent.trim()
 })()`
 
-/** How a person acts on a page. */
+/** The actions of a person on a page. */
 interface Hands {
   fill(fields: Record<string, string>): Promise<void>
   /** The name may be a link's, too. */

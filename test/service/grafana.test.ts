@@ -85,7 +85,7 @@ async function readPanels(t: Test, read: Read): Promise<Map<string, unknown[][]>
   return found
 }
 
-/** How many rows the statements of the page give. */
+/** The numbers of rows that the statements of the page return. */
 async function documentedCounts(read: Read): Promise<number[]> {
   const page = readFileSync(join(folder, '..', 'grafana.md'), 'utf8')
   const documented = [...page.matchAll(/```\n(SELECT ts, [^`]*)```/g)].map(([, sql = '']) =>

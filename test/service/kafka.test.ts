@@ -58,7 +58,7 @@ async function temperatures({ url }: Service, range = sinceStart): Promise<strin
 const untilShown = (node: Service, wanted: string) =>
   waitFor(`${wanted} are shown`, async () => (await temperatures(node)) === wanted)
 
-/** Whether the process has the lock of the replica. */
+/** `1` if the process has the lock of the replica. */
 async function isHeld({ url, dataDirectory }: Service): Promise<string | undefined> {
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })

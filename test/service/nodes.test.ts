@@ -21,7 +21,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 interface AlternatingProxy {
   url: string
-  /** How many requests each of the nodes has got. */
+  /** Counts the requests of each node. */
   counts: number[]
 }
 

@@ -1,4 +1,4 @@
-/** Whether sign-in is available, and the start's message about the first account. */
+/** The availability of the sign-in, and the message about the first account at the start. */
 
 import t from 'tap'
 import { createSetup } from '../../auth/accounts/setup.ts'

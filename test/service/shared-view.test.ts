@@ -160,7 +160,7 @@ t.test('each replica has a view of its own', async t => {
   await waitFor('it is reported', () => second.suspectBuild() === 999)
   t.strictSame(second.report(), { validThroughTxn: 1_000_000, builds: 1000 })
   t.strictSame([one.shared.report().builds, one.shared.suspectBuild() < builds], [builds, true])
-  // Who has just begun to lead looks at it first.
+  // A node that has just begun to lead reads it first.
   await untilValid(t, [one], () => one.shared.report().builds === builds)
 })
 

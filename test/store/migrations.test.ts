@@ -1,4 +1,4 @@
-/** How migrations are applied. The data of an earlier release: `test/service/upgrade.test.ts`. */
+/** The application of migrations. The data of an earlier release: `test/service/upgrade.test.ts`. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

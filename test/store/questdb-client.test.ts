@@ -69,7 +69,7 @@ test('a connection over the PostgreSQL protocol fails with the same codes', asyn
     return connection.read({ text: 'SELECT 1', values: [] }, signal, () => undefined)
   }
   await t.rejects(read(1), { name: 'QuestdbError', code: 'NOT_LISTENING' })
-  // Who speaks HTTP there closes the connection at the first byte that is not.
+  // A server of HTTP closes the connection at the first byte of another protocol.
   await t.rejects(read(await serverPort(t, () => undefined)), { code: 'NO_ANSWER' })
   for (const [message, code] of Object.entries(codes)) {
     t.equal(questdbError(new pg.DatabaseError(message, message.length, 'error')).code, code)

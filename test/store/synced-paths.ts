@@ -1,4 +1,4 @@
-/** Which files and folders are synced while a test runs, in order. */
+/** Records the files and folders that are synced while a test runs, in order. */
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

@@ -46,7 +46,7 @@ export interface Variant {
   refuseUnrevocable?: boolean
   settings?: Partial<AccountService['settings']>
   drive?: DriveClient
-  /** Whether browsers come by HTTPS. */
+  /** True if browsers use HTTPS. */
   isSecure?: boolean
   /** The registry of the same database, where there is one already. */
   devices?: Devices
@@ -132,7 +132,7 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
     keyOf: async (id: number, more?: Partial<KeyWanted>) => (await makeKey(id, more)).text,
     cookieOf,
     tokenIn,
-    /** How often a password was hashed or verified. */
+    /** Counts the hashes and verifications of passwords. */
     hashings,
   }
 }

@@ -9,7 +9,7 @@ export interface AskOptions {
   /** JSON, unless it is text or bytes. */
   body?: unknown
   headers?: Record<string, string>
-  /** Where the request comes from. */
+  /** The address that sends the request. */
   address?: string | undefined
 }
 

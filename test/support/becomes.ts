@@ -1,4 +1,4 @@
-/** How a test asserts a page's eventual state, such as a title after a banner: it reads until it is so. */
+/** Asserts a page's eventual state, such as a title after a banner: it reads until the state is there. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'

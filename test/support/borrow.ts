@@ -1,6 +1,6 @@
 /** Loans of a runner's worker (test/worker.ts) to its test files. A file that runs alone starts its own parts. */
 
-/** Where it lends. */
+/** The address of the lender. */
 export const lenderVariable = 'TEST_LENDER'
 
 /** Undefined without the runner, and while another test of the file has it. */

@@ -86,7 +86,7 @@ function removeOld(): void {
 
 export interface TestHooks {
   teardown(work: () => unknown): void
-  /** Where there are assertions. */
+  /** Present if there are assertions. */
   fail?(message: string): unknown
 }
 

@@ -1,4 +1,4 @@
-/** How the cost of a function grows with the length of its input, in processor time of this thread. */
+/** Measures how the cost of a function grows with the length of its input, in processor time of this thread. */
 
 /** Lengths are a factor of 8 apart, so linear is 8 and quadratic 64. */
 export const growthMax = 40

@@ -6,7 +6,7 @@ import type { TestHooks } from './databases.ts'
 
 export interface KafkaProxy {
   port: number
-  /** Where it connects to. */
+  /** The address that it connects to. */
   targetPort: number
   /** While true, the broker's bytes are not passed on. */
   swallowsAnswers: boolean
@@ -16,13 +16,13 @@ export interface KafkaProxy {
 }
 
 interface HeldRequests {
-  /** How many bytes are kept. */
+  /** The number of kept bytes. */
   bytes(): number
   /** New requests are passed on again. The kept ones are not, and survive the end of their clients. */
   pass(): void
   /** Sends the kept ones to the broker. */
   deliver(): void
-  /** Whether the broker has answered to each connection of the kept ones. */
+  /** True if the broker has answered each of the kept connections. */
   areAnswered(): boolean
 }
 

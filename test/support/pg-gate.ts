@@ -58,9 +58,9 @@ export async function openGate(t: TestHooks, target: QuestdbPg) {
   t.teardown(() => (server.listening ? shut() : undefined))
   return {
     address: { ...target, host: '127.0.0.1', port },
-    /** How many were executed through the gate so far. */
+    /** Counts the statements that were executed through the gate. */
     statements: () => count,
-    /** How many are open now. */
+    /** Counts the open ones. */
     connections: () => pairs.size,
     /** Answers wait until `release`. */
     hold() {

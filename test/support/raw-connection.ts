@@ -8,7 +8,7 @@ export interface RawConnection {
   socket: Socket
   /** Everything that has come back so far. */
   received(): string
-  /** How many answers have begun. */
+  /** Counts the answers that have begun. */
   answers(): number
   fault(): NodeJS.ErrnoException | undefined
   /** Resolves with everything that came back, once the connection is closed. */

@@ -1,4 +1,4 @@
-/** How often a property is tried: a few times from a fixed seed in `npm test`, and often from any seed in test/long. */
+/** The number of tries of a property: a few from a fixed seed in `npm test`, and often from any seed in test/long. */
 
 const isLong = process.env['LONG_SERIES'] === '1'
 const fixedSeed = 20_261_129

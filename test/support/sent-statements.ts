@@ -125,7 +125,7 @@ function visit(node: unknown, take: (node: Node) => void): void {
   }
 }
 
-/** Whether the parts stand in the statement, one behind the other. A `?` is put in later. */
+/** True if the statement has the parts in this order. A `?` is put in later. */
 export function isMadeOf(statement: string, { parts }: LimitedText): boolean {
   let from = 0
   for (const part of parts.flatMap(text => text.split('?'))) {

@@ -44,7 +44,7 @@ export const withoutQuestdb = {
   QUESTDB_PG: 'postgresql://127.0.0.1:9/qdb',
 }
 
-/** Where a service is. */
+/** The address of a service. */
 type SharedService = Pick<ServiceClient, 'url' | 'dataDirectory'>
 
 export interface ServiceSettings {

@@ -5,7 +5,7 @@ import type { TestHooks } from './databases.ts'
 import { basic, type Service } from './service.ts'
 
 type Sent = Record<string, unknown> & { timestamp: number; device: string }
-/** Whether the sender's response says that the reading is stored. */
+/** True if the response says that the reading is stored. */
 export type Send = (reading: Sent) => Promise<boolean>
 
 function cellOf(value: unknown): string {

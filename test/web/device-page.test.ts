@@ -68,7 +68,7 @@ function history(offset: number, untilMs: number) {
   const isGap = (atMs: number) => atMs > startMs - 20 * hourMs && atMs <= startMs - 18 * hourMs
   return times(untilMs - 5 * dayMs, untilMs).flatMap((atMs, row) => {
     const wave = dayWave(atMs) + Math.sin(atMs) / 10
-    // Where the wave turns, a humidity without noise would be a flat line, which is suspect.
+    // At the turns of the wave, a humidity without noise would be a flat line, which is suspect.
     return isGap(atMs) ? [] : [[atMs, air(offset + 5 * wave, 60 - 10 * wave + 2 * (row % 2))] as const]
   })
 }

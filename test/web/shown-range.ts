@@ -56,7 +56,7 @@ function isInAddress({ search, pressed, text }: ShownRange): boolean {
   return pressed.length === 0 && text === `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
 }
 
-/** Whether the moments at both ends equal the range. */
+/** True if the moments at both ends equal the range. */
 async function isInCharts(page: Page, { text }: ShownRange): Promise<boolean> {
   const [fromMs = 0, toMs = 0] = text.split(' – ').map(wallMs)
   const { width } = await plotBox(page)

@@ -38,7 +38,7 @@ type ChannelKinds = { readonly [Name in ChannelKindName]: ChannelKind<Name> }
 
 export const channelKinds: ChannelKinds = { webhook, email, alertmanager, ntfy, slack, apprise, mqtt }
 
-/** How the outbox makes notifications for a kind. Undefined for an unknown kind, as of a later version. */
+/** The options of the notifications of a kind. Undefined for an unknown kind, such as one of a later version. */
 export function kindOf(name: string): { wantsAll: boolean; refreshMs: number | undefined } | undefined {
   if (!Object.hasOwn(channelKinds, name)) return undefined
   const { wantsAll = false, refreshMs } = channelKinds[name as ChannelKindName]

@@ -21,7 +21,7 @@ import { createWrite, type Protocol, type StoredLines, writeRefusals } from './w
 
 export interface RemoteWriterOptions extends Omit<LineProtocolOptions, 'names' | 'entityMetrics' | 'isReady'> {
   remoteMetrics: () => readonly KnownMetric[]
-  /** Whether a field that is not a metric rejects its sample. */
+  /** True if a field that is not a metric rejects its sample. */
   unknownFields: 'reject' | 'ignore'
 }
 

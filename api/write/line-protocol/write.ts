@@ -114,7 +114,7 @@ function queryOf(version: Version) {
 
 /** The protocol of a body: its head, its answers and its errors. */
 export interface Protocol {
-  /** How the body is read, or why it is refused before. */
+  /** The format of the body, or the reason of a refusal before it is read. */
   readHead(request: FastifyRequest): BodyHead | { code: LineProtocolErrorCode; message?: string }
   answer(reply: FastifyReply, result: StoredLines): FastifyReply
   sendError: SendError

@@ -15,7 +15,7 @@ export interface AirStation {
   private: boolean
   /** Neither zone has daylight saving time. */
   utcOffsetMinutes: number
-  /** How much is emitted around it, against a quiet street. */
+  /** The emissions around it, relative to a quiet street. */
   emissions: number
 }
 

@@ -1,4 +1,4 @@
-/** How a program of Kafka is run: its classes, and an archive of them that halves the time of a start (JEP 350). */
+/** Arguments for a program of Kafka: its classes, and an archive of them that halves the time of a start (JEP 350). */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'

@@ -58,7 +58,7 @@ interface TopicFeedStatus {
   readonly end: number
   /** Number of unread groups. */
   readonly lagGroups: number
-  /** How long ago everything then in the topic was read. */
+  /** Seconds since everything then in the topic was read. */
   readonly lagSeconds: number
   readonly damagedGroups: number
   /** Reason why nothing can be read at present. */
@@ -84,7 +84,7 @@ export interface TopicFeed {
   onStored(listener: StoredListener, onMissed?: () => void): void
   /** True when records may have been unread in the topic for too long. */
   isBehind(): boolean
-  /** How long ago listeners had received everything then in the topic; 0 while that is normal. */
+  /** Seconds since listeners had received everything then in the topic; 0 while that is normal. */
   lagSeconds(): number
   /** Listeners have received all records before this id, or never will; see `letterId`. */
   nextId(): number
@@ -200,7 +200,7 @@ interface GroupTakerOptions {
 
 /** Records passed to the listeners at a time, which takes about a millisecond. */
 const recordsPerPiece = 2000
-/** How long the main thread works on records before other work. */
+/** The main thread works on records for this long before other work. */
 const sliceMsMax = 2
 
 /**

@@ -81,7 +81,7 @@ export class TopicReader {
     return this.#issue
   }
 
-  /** How long ago everything then in the topic was read. Before the first time, the time since the start. */
+  /** Seconds since everything then in the topic was read, or since the start. */
   ageSeconds(): number {
     return (this.#options.monotonicMs() - this.#caughtUpMs) / 1000
   }

@@ -21,7 +21,7 @@ export interface ReplicaLockOptions extends Pick<LockOptions<unknown>, 'connect'
 export interface HeldReplica extends ReplicaTenure, Omit<HeldLock<unknown>, 'taken'> {
   /** Name of the previous process, if it may still be sending. Undefined when it released the replica. */
   predecessor: string | undefined
-  /** How long to wait before the first request: `holdMs`, or 0 without a predecessor. */
+  /** The wait before the first request: `holdMs`, or 0 without a predecessor. */
   waitMs: number
 }
 

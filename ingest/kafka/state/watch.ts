@@ -124,7 +124,7 @@ interface ProblemInputs {
   share: number | undefined
   /** Age of the oldest record that QuestDB lacks. */
   lateMs?: number
-  /** How long no process has forwarded to a replica. */
+  /** The time for which no process has forwarded to a replica. */
   unforwardedMs?: number
 }
 
@@ -212,7 +212,7 @@ export interface TopicState {
   sight: TopicSight | undefined
   /** Share of the retention used by the oldest record missing in QuestDB. Undefined before the first result. */
   share: number | undefined
-  /** How long no process has forwarded to one of the replicas; 0 while each has a process. */
+  /** The time for which no process has forwarded to one of the replicas; 0 while each has a process. */
   unforwardedMs: number
   problems: TopicProblem[]
 }

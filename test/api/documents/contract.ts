@@ -37,7 +37,7 @@ const { fault } = createContractChecker(published)
 /** Each schema is compiled once. */
 const references = new Map<string, { $ref: string }>()
 
-/** Whether the schema of this name accepts the value. */
+/** True if the schema of this name accepts the value. */
 function isPublished(name: string, value: unknown): boolean {
   const schema = references.get(name) ?? { $ref: `#/components/schemas/${name}` }
   references.set(name, schema)
@@ -263,7 +263,7 @@ t.test('the contract accepts the same readings as the check', t => {
   t.end()
 })
 
-/** Whether a parameter accepts a text that a client following the contract would send. */
+/** True if a parameter accepts a text that a client following the contract would send. */
 function takes({ schema }: Parameter, text: string): boolean {
   const isWhole = schema['type'] === 'integer'
   if (isWhole && !/^(?:0|-?[1-9]\d{0,8})$/.test(text)) return false

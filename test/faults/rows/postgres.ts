@@ -55,7 +55,7 @@ const afterMs = 3_000
 interface Change {
   what: string
   device: string
-  /** Whether the device exists if the change was made. */
+  /** True if the device exists after the change. */
   isThereAfter: boolean
   status: number
   title: string | undefined

@@ -7,7 +7,7 @@ import type { Message } from '../../../ingest/decoders/family.ts'
 /** `of` is a topic, a query string such as `?device=porch`, or nothing. Several readings are a list. */
 export type Example = readonly [name: string, body: unknown, reading: object | readonly object[] | string, of?: string]
 
-/** What the examples of a family have, unless they say otherwise. */
+/** Defaults for the examples of a family. */
 interface Defaults {
   of?: string
   reading?: object

@@ -22,7 +22,7 @@ export interface SimulatedNetwork {
   kill(): void
   /** The longest time from a sender's end until QuestDB executes the request, unless it is frozen. */
   readonly limboMs: number
-  /** How often something was carried out for a sender who had given up. */
+  /** Counts the requests that were carried out after their sender had given up. */
   readonly lateCount: number
 }
 

@@ -30,7 +30,7 @@ const retryMs = 1000
 
 function createModelErases(questdb: Pick<SimulatedQuestdb, 'away' | 'erase'>, time: VirtualTime) {
   const erases: Erase[] = []
-  /** How often the values of a metric of a device were erased. */
+  /** Counts the erasures of a metric of a device. */
   const counts = new Map<number, number>()
 
   const firstOf = (device: number, metric: number) => 100_000 * (device + 1) + 1000 * metric

@@ -16,7 +16,7 @@ function live(query: Question): Answer {
   return { freshness, reliability }
 }
 
-/** Whether a window's start has passed a reading. */
+/** True if a window's start has passed a reading. */
 function isPassed(series: Series, fromMs: number, untilMs: number): boolean {
   const [before, after] = [fromMs, untilMs].map(timeMs => Math.floor(timeMs / minuteMs) * minuteMs) as [number, number]
   const firstMs = series.timesMs[0] ?? Number.POSITIVE_INFINITY

@@ -18,7 +18,7 @@ const published = (applied: number, losses: number): ForwardStatus => {
 const { signal } = new AbortController()
 const wait = (topic: string, end: number) => untilApplied(client, new Map([[topic, end]]), signal)
 
-/** Whether it is still waiting after it has asked once more. */
+/** True if it still waits after another request. */
 async function isWaiting(waiting: Promise<unknown>): Promise<boolean> {
   const passed = await Promise.race([waiting.then(() => false), client.query('SELECT pg_sleep(0.7)')])
   return passed !== false

@@ -1,4 +1,4 @@
-/** How much of the disk is used, and when it will be full. */
+/** The use of the disk, and the time at which it will be full. */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

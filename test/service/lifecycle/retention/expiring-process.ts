@@ -10,7 +10,7 @@ export interface Kill {
   beforeMs: number
   /** The number of the writing statement, from 0. */
   statement: number
-  /** Whether QuestDB has not got it, has just got it, or has answered. */
+  /** The state of a statement: QuestDB has not received it, has just received it, or has answered. */
   when: 'before' | 'sent' | 'after'
 }
 
