@@ -104,14 +104,18 @@ const endItself = 'SELECT pg_terminate_backend(pg_backend_pid())'
 
 t.test('a broken connection fails the transaction alone', async t => {
   await t.rejects(inTransaction(postgres, limits, transaction => transaction.query(endItself)))
-  const acquired = once(postgres, 'acquire') as Promise<[pg.PoolClient]>
+  // Other work may acquire a client of this pool, too.
+  const clients = new Set<pg.PoolClient & { processID?: number }>()
+  const add = (client: pg.PoolClient) => void clients.add(client)
+  postgres.on('acquire', add)
+  t.teardown(() => postgres.off('acquire', add))
   await t.rejects(
     inTransaction(postgres, limits, async transaction => {
-      const [client] = await acquired
       const { rows } = await transaction.query('SELECT pg_backend_pid() AS pid')
+      const client = [...clients].find(({ processID }) => processID === rows[0].pid)
       // Nothing is asked when it breaks.
       // `once` of node:events would reject at the client's error, which comes first.
-      const broken = new Promise(resolve => client.once('end', resolve))
+      const broken = new Promise(resolve => client?.once('end', resolve))
       await postgres.query('SELECT pg_terminate_backend($1)', [rows[0].pid])
       await broken
       await transaction.query('SELECT 1')
