@@ -44,7 +44,7 @@ export class Sleeper {
   idle(ms: number, work?: Promise<unknown>): Promise<void> {
     return this.#sleep(ms, wake => {
       this.#idle.add(wake)
-      void work?.then(wake)
+      void work?.then(wake, wake)
     })
   }
 

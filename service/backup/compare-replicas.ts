@@ -111,7 +111,8 @@ const shows = ({ shown }: ComparedReplica, wanted: readonly number[]) =>
 
 /**
  * Returns the differences of days whose content is the same in each of several checks: a day that gets rows differs, as
- * one of the replicas gets them first. Undefined if one of them did not show in the end what the other one showed before.
+ * one of the replicas gets them first. Undefined if some differ, and one of the replicas does not show in the end what the
+ * other one showed before.
  */
 async function lastingDifferences(
   options: CompareOptions & { pauseMs: number },
@@ -126,6 +127,7 @@ async function lastingDifferences(
     const again = await differences(options, one, other, signal)
     found = new Map([...found].filter(([difference, content]) => again.get(difference) === content))
   }
+  if (found.size === 0) return []
   return shows(other, shown) && shows(one, otherShown) ? [...found.keys()].sort() : undefined
 }
 

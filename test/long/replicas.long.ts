@@ -39,7 +39,7 @@ async function temperatures({ url }: Service): Promise<string> {
   return lines.map(line => (JSON.parse(line) as { temperature: number }).temperature).join()
 }
 
-/** For each replica, 1 if a process holds its lock. */
+/** Returns, for each replica, 1 if a process holds its lock. */
 async function isHeld({ url, dataDirectory }: Service): Promise<string | undefined> {
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
