@@ -16,6 +16,7 @@ import { listSegments, segmentName } from '../../ingest/journal/segments.ts'
 import type { Tombstones } from '../../ingest/journal/tombstones.ts'
 import { KafkaAway } from '../../ingest/kafka/client/errors.ts'
 import { Spool, type SpoolOptions } from '../../ingest/kafka/consume/spool.ts'
+import { SpoolOffsets } from '../../ingest/kafka/consume/spool-offsets.ts'
 import { openSpoolSource } from '../../ingest/kafka/consume/spool-source.ts'
 import { DamagedGroups, letterId } from '../../ingest/kafka/produce/group.ts'
 import type { SpoolStatus } from '../../ingest/kafka/state/forward-status.ts'
@@ -325,6 +326,71 @@ t.test('reads equal the topic in its order, over restarts, erasures and a full s
   })
   // Shrinking a failure takes longer than a test may run.
   await fc.assert(property, { ...runs(6, 40), endOnFailure: true })
+})
+
+t.test('each applied group moves the offset, also in a large spool that is never empty', async t => {
+  const topic = new TopicContent()
+  for (let count = 0; count < 50; count++) topic.append(topicGroup(records(device(1), [count], count), 1), 1)
+  const opened = openSpool(topic, 0, { bytesMax: 20 * 1024 ** 3 })
+  await settle(opened)
+  await opened.close()
+  const offsets = readSpool(opened, 0).map(({ groupEnd }) => opened.spool.offsetAt(groupEnd))
+  t.strictSame(
+    offsets,
+    offsets.map((_, index) => index + 1),
+  )
+})
+
+interface GroupEnd {
+  end: number
+  next: number
+}
+
+/** Adds groups, and forgets those before one of the last now and then. Returns the groups that are kept. */
+function fill(
+  offsets: SpoolOffsets,
+  steps: readonly { bytes: number; records: number; forgets: number }[],
+): GroupEnd[] {
+  let kept: GroupEnd[] = [{ end: 0, next: 0 }]
+  for (const { bytes, records: count, forgets } of steps) {
+    const { end, next } = kept.at(-1) as GroupEnd
+    kept.push({ end: end + bytes, next: next + count })
+    offsets.add(end + bytes, next + count)
+    if (forgets > 2) continue
+    kept = kept.slice(-1 - forgets)
+    offsets.forget(kept[0]?.end ?? 0)
+  }
+  return kept
+}
+
+/** Groups before the end of this one that its offset leaves out. */
+function behindAt(offsets: SpoolOffsets, kept: readonly GroupEnd[], { end }: GroupEnd): number {
+  const offset = offsets.at(end)
+  const exact = kept.findLast(group => group.end === end)?.next ?? 0
+  if (offset > exact) throw new Error(`offset ${offset} is ahead of ${exact}`)
+  return kept.filter(({ next }) => next > offset && next <= exact).length
+}
+
+t.test('an offset is never ahead of its position, and behind by a share of the groups that are kept', async () => {
+  const entriesMax = 16
+  const anyStep = fc.record({ bytes: fc.nat(3), records: fc.integer({ min: 1, max: 3 }), forgets: fc.nat(400) })
+  const property = fc.property(fc.array(anyStep, { minLength: 1, maxLength: 400, size: 'max' }), steps => {
+    const offsets = new SpoolOffsets(0, entriesMax)
+    const kept = fill(offsets, steps)
+    const behind = Math.max(...kept.map(group => behindAt(offsets, kept, group)))
+    const isWhole = kept.length === steps.length + 1
+    if (isWhole && behind > (6 * kept.length) / entriesMax) throw new Error(`behind by ${behind} of ${kept.length}`)
+    // Few groups are kept, so each has an entry again.
+    const { end, next } = kept.at(-1) as GroupEnd
+    for (let times = 0; times < 10; times++) offsets.forget(end)
+    const more = Array.from({ length: entriesMax / 2 }, (_, index) => ({
+      end: end + 1 + index,
+      next: next + 1 + index,
+    }))
+    for (const group of more) offsets.add(group.end, group.next)
+    if (more.some(group => offsets.at(group.end) !== group.next)) throw new Error('a group has no entry')
+  })
+  fc.assert(property, runs(100, 2000))
 })
 
 t.test('a damaged group is kept and passed over, with an alarm', async t => {

@@ -17,6 +17,7 @@ import type { Sleeper } from '../../timing.ts'
 import { messageOf } from '../client/errors.ts'
 import type { Fetched } from '../client/fetcher.ts'
 import { type DamagedGroups, isTopicGroup, spooledGroups, topicLayout } from '../produce/group.ts'
+import { SpoolOffsets } from './spool-offsets.ts'
 import { SpoolReader, type SpoolReaderOptions } from './spool-reader.ts'
 import { SpoolFull, SpoolRetry } from './spool-retry.ts'
 
@@ -39,9 +40,6 @@ export interface SpoolOptions extends SpoolReaderOptions {
 
 /** Trimming removes whole segments. */
 const segmentsMin = 8
-/** Distance of positions with a known offset: a commit lags by less. */
-const offsetsApartMin = 64 * 1024
-const offsetsMax = 8192
 const roomMs = 50
 const skippedMs = 1000
 /** Limit of small groups' bytes written before the thread does other work. */
@@ -148,7 +146,6 @@ export class Spool {
     } catch (error) {
       throw new SpoolFull(messageOf(error))
     }
-    this.#offsets?.keepLast()
     this.#filledAtMs = undefined
   }
 
@@ -166,9 +163,8 @@ export class Spool {
   /** Records before this offset are in the spool, or were skipped. */
   #pass(next: number): void {
     this.reader.goTo(next)
-    if (this.#offsets === undefined) {
-      this.#offsets = new SpoolOffsets(next, Math.max(offsetsApartMin, this.#options.bytesMax / offsetsMax))
-    } else this.#offsets.add(this.#end, next)
+    if (this.#offsets === undefined) this.#offsets = new SpoolOffsets(next)
+    else this.#offsets.add(this.#end, next)
   }
 
   /** Waits while it is full, unless nothing could be removed: then it accepts one more group. */
@@ -215,75 +211,4 @@ function placeIn({ bytes, position: start }: Chunk, group: GroupHeader, position
   for (; at < position; place++) at += view.getUint16(at - start + offsetOf.length, true)
   if (at !== position) throw bug(`a record of the spool stands at ${at}, and one was sent from ${position}`)
   return place
-}
-
-/**
- * Maps positions of a spool to offsets of the topic: records up to the position were fetched from before that offset. Not each
- * group has an entry. A position between two entries gets the offset of the first, so that a commit is never ahead.
- */
-class SpoolOffsets {
-  /** Bytes between two entries, except before the last one. */
-  readonly #apart: number
-  /** Ascending ends of groups. */
-  #ends: number[]
-  #nexts: number[]
-  /** True when the last entry stays, even if the next one is close. */
-  #isLastKept = false
-
-  /** The spool begins at position 0 with the topic's record at `offset`. */
-  constructor(offset: number, apart: number) {
-    this.#apart = apart
-    this.#ends = [0]
-    this.#nexts = [offset]
-  }
-
-  /** Records before the offset end at this position, which is known exactly until more is added. */
-  add(end: number, next: number): void {
-    const last = this.#ends.length - 1
-    const lastEnd = this.#ends[last] as number
-    if (end < lastEnd || next < (this.#nexts[last] as number)) {
-      throw bug(
-        `a spool that ends at ${lastEnd} and goes on with ${this.#nexts[last]} ends at ${end}, and goes on with ${next}`,
-      )
-    }
-    const isClose = !this.#isLastKept && last > 0 && lastEnd - (this.#ends[last - 1] as number) < this.#apart
-    const at = isClose || end === lastEnd ? last : last + 1
-    this.#ends[at] = end
-    this.#nexts[at] = next
-    if (at > last) this.#isLastKept = false
-  }
-
-  /** Keeps the exact offset of the current position. */
-  keepLast(): void {
-    this.#isLastKept = true
-  }
-
-  /** All records fetched from before this offset end at or before the position. */
-  at(position: number): number {
-    return this.#nexts[this.#indexOf(position)] as number
-  }
-
-  /** The last known end of a group that is not after the position. */
-  endBefore(position: number): number {
-    return this.#ends[this.#indexOf(position)] as number
-  }
-
-  /** Drops entries before this position, which is not queried any more. */
-  forget(position: number): void {
-    const index = this.#indexOf(position)
-    this.#ends.splice(0, index)
-    this.#nexts.splice(0, index)
-  }
-
-  #indexOf(position: number): number {
-    let low = 0
-    let high = this.#ends.length - 1
-    if (position < (this.#ends[low] as number)) throw bug(`position ${position} of a spool is forgotten`)
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((this.#ends[middle] as number) <= position) low = middle
-      else high = middle - 1
-    }
-    return low
-  }
 }
