@@ -11,19 +11,12 @@ import { prepareKafka } from '../cli/demo/cluster/kafka-cluster.ts'
 import { watchParent } from '../service/parent.ts'
 import { busyOptions, keepBusy } from './support/busy.ts'
 import { testCacheDirectory } from './support/cache-directory.ts'
-import { classArchiveOptions } from './support/class-archive.ts'
 import { silentLog } from './support/databases.ts'
+import { javaOptions } from './support/java-options.ts'
 import { runTestFiles } from './test-files.ts'
 
-/**
- * The tests start QuestDB dozens of times with little work. Half of the cost of a start is the optimizing compiler, which pays off
- * only later. A quarter of the rest are two requested garbage collections.
- */
-const cheapStart = '-XX:TieredStopAtLevel=1 -XX:+DisableExplicitGC'
-const javaOptions = [process.env['JAVA_TOOL_OPTIONS'], cheapStart].filter(Boolean).join(' ')
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
-  JAVA_TOOL_OPTIONS: javaOptions,
   // The cache of the service, which compiles the same modules.
   NODE_COMPILE_CACHE: join(testCacheDirectory(), 'compiled'),
 }
@@ -48,7 +41,7 @@ if (!(await run('npm', 'run', '-s', 'build')) || !(await run('npm', 'run', '-s',
   process.stdout.write('The build or the checks did not pass, so no test ran.\n0 passed, 1 failed\n')
   process.exitCode = 1
 } else {
-  environment['JAVA_TOOL_OPTIONS'] = `${javaOptions} ${await classArchiveOptions(environment)}`
+  environment['JAVA_TOOL_OPTIONS'] = await javaOptions(environment)
   // No test should wait for a download.
   await prepareKafka({ cacheDirectory: testCacheDirectory(), environment, log: silentLog })
   if (values.busy) keepBusy()

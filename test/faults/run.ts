@@ -12,6 +12,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { testCacheDirectory } from '../support/cache-directory.ts'
+import { javaOptions } from '../support/java-options.ts'
 import { brokenBuilds, runBrokenBuilds } from './broken-builds.ts'
 import { brokenClusterBuilds } from './cluster/broken-builds.ts'
 import { clusterMatrix } from './cluster/cluster-matrix.ts'
@@ -101,6 +103,8 @@ function openLane(name: string): Lane {
 
 // `exit` stops the child processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+process.env['JAVA_TOOL_OPTIONS'] = await javaOptions(process.env)
+process.env['NODE_COMPILE_CACHE'] = join(testCacheDirectory(), 'compiled')
 const hooks = createHooks()
 const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
 chmodSync(folder, 0o711)

@@ -27,7 +27,7 @@ const runs: readonly { seed: number; faults: FaultName[] }[] = [
 for (const { seed, faults } of runs) {
   test(`kills of processes neither lose, repeat nor reorder acknowledged readings: seed ${seed}`, async t => {
     const harness = await startTestHarness(t, Number(process.env['SEED'] ?? seed), 1)
-    const tally = await harness.run('cluster', faults.length, runInTurn(faults))
+    const tally = await harness.run('cluster', faults.length, runInTurn(...faults))
     for (const note of tally.notes) t.comment(note)
     t.ok(isClean(tally), JSON.stringify(tally))
     t.ok(tally.acknowledged > 0)

@@ -1,7 +1,7 @@
 /** Copies of the source that each break one guarantee of a cluster. */
 
 import type { BrokenBuild } from '../broken-builds.ts'
-import { runFault } from './cluster-matrix.ts'
+import { runInTurn } from './cluster-matrix.ts'
 
 /** These need a leader whose followers lag behind. */
 const buildsOfThree: BrokenBuild[] = [
@@ -10,7 +10,7 @@ const buildsOfThree: BrokenBuild[] = [
     file: 'ingest/kafka/client/appender.ts',
     from: 'const allInSync = -1',
     to: 'const allInSync = 1',
-    cycle: runFault('followers frozen, leader killed'),
+    cycle: runInTurn('followers frozen, leader killed'),
   },
 ]
 
@@ -26,28 +26,28 @@ const buildsOfOne: BrokenBuild[] = [
       from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',
       to: 'mayHaveSentLate: () => false',
     },
-    cycle: runFault('holder frozen with a backlog'),
+    cycle: runInTurn('holder frozen with a backlog'),
   },
   {
     name: 'the same number again after an unknown outcome',
     file: 'ingest/kafka/client/appender.ts',
     from: 'function afterUnknown(producer: Producer): Producer {\n  return nextEpoch(producer)',
     to: 'function afterUnknown(producer: Producer): Producer {\n  return producer',
-    cycle: runFault('answers of the brokers swallowed'),
+    cycle: runInTurn('answers of the brokers swallowed'),
   },
   {
     name: 'a node lets in without a lease',
     file: 'auth/nodes/leadership.ts',
     from: 'return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())',
     to: 'return this.#lengthMs',
-    cycle: runFault('api frozen, passwords changed'),
+    cycle: runInTurn('api frozen, passwords changed'),
   },
   {
     name: 'a change is answered before the other node has it',
     file: 'auth/nodes/nodes.ts',
     from: 'if (behind.count === 0 && sizeMs <= steppedMs + stepSlackMs) return',
     to: 'return',
-    cycle: runFault('api cut from PostgreSQL, passwords changed'),
+    cycle: runInTurn('api cut from PostgreSQL, passwords changed'),
   },
   {
     name: 'offsets committed before they are applied',
@@ -59,7 +59,7 @@ const buildsOfOne: BrokenBuild[] = [
       from: 'if (applied !== undefined && applied.position >= committed) {',
       to: 'if (applied !== undefined) {',
     },
-    cycle: runFault('QuestDB frozen, holder killed'),
+    cycle: runInTurn('QuestDB frozen, holder killed'),
   },
 ]
 

@@ -1,7 +1,4 @@
-/**
- * An archive of the classes that QuestDB loads (class data sharing, JEP 350). It halves the processor time of a start,
- * of which the tests need some two hundred.
- */
+/** Options of Java for the many short lives of databases in the tests. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,8 +15,17 @@ import { waitFor } from './wait-for.ts'
 // Other programs in Java load other classes, and would warn about the archive.
 const quiet = '-Xlog:cds=off -Xlog:cds+dynamic=off'
 
-/** Java options for the archive, which is created if the cache lacks one for this QuestDB and this Java. */
-export async function classArchiveOptions(environment: NodeJS.ProcessEnv): Promise<string> {
+/**
+ * The tests start QuestDB dozens of times with little work. Half of the cost of a start is the optimizing compiler, which pays off
+ * only later. A quarter of the rest are two requested garbage collections.
+ */
+const cheapStart = '-XX:TieredStopAtLevel=1 -XX:+DisableExplicitGC'
+
+/**
+ * For `JAVA_TOOL_OPTIONS`, which may have more. An archive of the classes that QuestDB loads (class data sharing, JEP 350) halves
+ * the processor time of a start. It is created if the cache lacks one for this QuestDB and this Java.
+ */
+export async function javaOptions(environment: NodeJS.ProcessEnv): Promise<string> {
   const cacheDirectory = testCacheDirectory()
   const java = await findJava(environment, cacheDirectory)
   const jar = await questdbJar({ cacheDirectory, environment, log: silentLog })
@@ -30,7 +36,8 @@ export async function classArchiveOptions(environment: NodeJS.ProcessEnv): Promi
     // A run beside this one may have been first.
     renameSync(unfinishedPath, archivePath)
   }
-  return `-XX:SharedArchiveFile=${archivePath} ${quiet}`
+  const given = environment['JAVA_TOOL_OPTIONS'] ?? ''
+  return `${given} ${cheapStart} -XX:SharedArchiveFile=${archivePath} ${quiet}`.trim()
 }
 
 /** Runs QuestDB until it answers a query. Java writes the archive when QuestDB ends. */
