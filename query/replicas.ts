@@ -17,7 +17,7 @@ export interface ReadReplica {
    * behind.
    */
   readonly shown?: () => readonly number[]
-  /** The known end of each journal. The replica shows no row after it. */
+  /** The end of each journal as far as this process has read it. The replica may show rows before it reports them. */
   readonly end?: () => readonly number[]
   /** All hours are computed from raw readings without it. */
   readonly hourSources?: () => HourSources
@@ -58,7 +58,7 @@ const behindMsMax = 10_000
 /** Time that a read waits for a replica that has caught up with the previous reads. */
 const waitMsMax = 5_000
 /** Time that a read waits for a better replica than the current one, and the pause after it did not catch up. */
-const changeMsMax = 1_000
+const changeMsMax = 2_000
 const changeRetryMs = 60_000
 const pollMs = 50
 /** Longer than the period and the timeout of a probe. */
@@ -120,11 +120,13 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
     const startMs = monotonicMs()
     for (;;) {
       const nowMs = monotonicMs()
-      const isPatient = nowMs - startMs < changeMsMax && nowMs - notCaughtUpMs > changeRetryMs
+      const waitedMs = nowMs - startMs
+      const isPatient = waitedMs < changeMsMax && nowMs - notCaughtUpMs > changeRetryMs
       const found = await findOne(isPatient)
-      if (found !== 0 && !isPatient && found === current && ranked()[0] !== current) notCaughtUpMs = nowMs
+      // A read that did not wait does not renew the pause.
+      if (found === current && waitedMs >= changeMsMax && ranked()[0] !== current) notCaughtUpMs = nowMs
       if (found !== 0) return found
-      if (nowMs - startMs > waitMsMax) return undefined
+      if (waitedMs > waitMsMax) return undefined
       await sleep(pollMs)
     }
   }
@@ -152,7 +154,7 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
 function createSeen(replicas: readonly ReadReplica[]) {
   /** The chosen replica reported that it shows these when it was chosen. */
   let floor: readonly number[] = []
-  /** A replica shows rows before it reports them, but none after the end of the journals. */
+  /** After the last read. This process may not have read records that the replica has shown and reported. */
   let endAtRead: readonly number[] = []
   /** The current replica may show less than the last read: it has lost rows, or that read was of another one. */
   let isDoubtful = false
@@ -169,7 +171,8 @@ function createSeen(replicas: readonly ReadReplica[]) {
       isDoubtful = false
     },
     wasRead(number: number, isCurrent: boolean): void {
-      endAtRead = replicas[number - 1]?.end?.() ?? []
+      const end = replicas[number - 1]?.end?.() ?? []
+      endAtRead = end.map((position, at) => Math.max(position, shownAt(number)[at] ?? 0))
       if (!isCurrent) isDoubtful = true
     },
   }
