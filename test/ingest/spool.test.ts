@@ -544,6 +544,30 @@ t.test('a successor starts with the kept records if QuestDB may lose applied row
   t.ok(isClosed())
 })
 
+t.test(
+  'the reported offset does not go back when more is fetched, also with too many groups for an entry each',
+  async t => {
+    const topic = new TopicContent()
+    const group = topicGroup(records(device(2), [1], 1), 1)
+    const groups = 65_538
+    for (let count = 0; count < groups; count++) topic.append(group, 1)
+    const { source, statuses } = openSource(topic, 1024 ** 3)
+    const report = (applied: number) => {
+      source.onStatus({ ...statusBefore('none'), applied, recorded: 0, rows: statuses.length, isSynced: true })
+      return statuses.at(-1)
+    }
+    while (report(0)?.next !== groups) await turn()
+    const applied = source.durableEnd()
+    t.equal(report(applied)?.applied, groups)
+    topic.append(group, 1)
+    while (source.durableEnd() === applied) await turn()
+    t.ok((source.placeOf(applied) ?? 0) < groups)
+    t.equal(report(applied)?.applied, groups)
+    t.equal(report(source.durableEnd())?.applied, groups + 1)
+    source.close()
+  },
+)
+
 t.test('kept records of a topic of few groups expire, even the newest', async t => {
   const topic = new TopicContent()
   for (let count = 0; count < 2; count++) topic.append(topicGroup(records(device(2), [1], 1), 1), 1)

@@ -54,10 +54,19 @@ export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
   const sends = createSendGuard(isHeld)
   let sequenced: SpoolStatus['sequenced']
   let sent = ''
+  let latest = { position: 0, offset: 0 }
   void spool.run()
 
+  /** The spool knows a lower offset for the same position once more is fetched. A report does not go back. */
+  function offsetOf(applied: number): number | undefined {
+    const offset = spool.offsetAt(applied)
+    if (offset === undefined) return undefined
+    latest = { position: applied, offset: applied < latest.position ? offset : Math.max(offset, latest.offset) }
+    return latest.offset
+  }
+
   function report({ applied, recorded, start, isSynced, deadLetters: letters, damagedBytes }: ForwarderStatus): void {
-    const appliedOffset = spool.offsetAt(applied)
+    const appliedOffset = offsetOf(applied)
     const { next, range, lostGroups, endsAt } = spool.reader
     if (appliedOffset === undefined || recorded === undefined || next === undefined) return
     // Where QuestDB may lose applied rows, a successor has to send the kept records again too.
