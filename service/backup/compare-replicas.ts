@@ -64,6 +64,10 @@ export function compareReplicas(options: CompareOptions): { close(): Promise<voi
   async function compare(first: ComparedReplica, other: ComparedReplica): Promise<void> {
     const differences = await lastingDifferences({ ...options, pauseMs }, first, other, signal)
     if (differences === undefined) return
+    if (differences === 'unsettled') {
+      await pool.query(unsettledSql, [other.number])
+      return
+    }
     const text = differences.length === 0 ? null : differenceText(first.number, differences)
     await pool.query(noteSql, [other.number, text])
     if (text !== null) log.error({ replica: other.number, reason: text }, 'replicas differ')
@@ -99,6 +103,8 @@ export function compareReplicas(options: CompareOptions): { close(): Promise<voi
 const dueSql = `SELECT FROM replicas WHERE number = $1 AND lost IS NULL
   AND (compared_at IS NULL OR compared_at < now() - interval '1 day')`
 const noteSql = 'UPDATE replicas SET compared_at = now(), differs = $2 WHERE number = $1'
+/** A known difference stays. */
+const unsettledSql = 'UPDATE replicas SET compared_at = now() WHERE number = $1'
 
 function differenceText(first: number, differences: readonly Difference[]): string {
   const more = differences.length - differencesShownMax
@@ -111,23 +117,24 @@ const shows = ({ shown }: ComparedReplica, wanted: readonly number[]) =>
 
 /**
  * Returns the differences of days whose content is the same in each of several checks: a day that gets rows differs, as
- * one of the replicas gets them first. Undefined if some differ, and one of the replicas does not show in the end what the
- * other one showed before.
+ * one of the replicas gets them first. `unsettled` if only such days differ. Undefined if some differ, and one of the
+ * replicas does not show in the end what the other one showed before.
  */
 async function lastingDifferences(
   options: CompareOptions & { pauseMs: number },
   one: ComparedReplica,
   other: ComparedReplica,
   signal: AbortSignal,
-): Promise<Difference[] | undefined> {
+): Promise<Difference[] | 'unsettled' | undefined> {
   const [shown, otherShown] = [one.shown(), other.shown()]
   let found = await differences(options, one, other, signal)
+  if (found.size === 0) return []
   for (let look = 1; look < looks && found.size > 0; look++) {
     await sleep(options.pauseMs, undefined, { signal, ref: false })
     const again = await differences(options, one, other, signal)
     found = new Map([...found].filter(([difference, content]) => again.get(difference) === content))
   }
-  if (found.size === 0) return []
+  if (found.size === 0) return 'unsettled'
   return shows(other, shown) && shows(one, otherShown) ? [...found.keys()].sort() : undefined
 }
 
