@@ -47,7 +47,7 @@ export function addEventLoopMetrics(registry: Registry): void {
   for (const percent of [50, 90, 99]) {
     add(`p${percent}`, `${percent} % quantile of that delay.`, () => delay.percentileMs(percent))
   }
-  add('max', 'Longest delay of the event loop since the last scrape.', () => {
+  add('max', 'Longest delay of a timer of 100 ms since the last scrape.', () => {
     const ms = delay.maxMs()
     delay.reset()
     return ms

@@ -30,7 +30,7 @@ const idleWorkerSettings = Object.fromEntries(
 
 /**
  * QuestDB wakes these workers 100 times a second by default, a fifth of its idle load. The service has no plain views, the
- * hourly view may lag, and only the archive exports, as Parquet.
+ * hourly view may lag, and nothing is exported by COPY: `/exp` uses the shared workers.
  */
 const rareWorkerSettings = {
   'view.compiler.worker.count': '1',

@@ -44,7 +44,7 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
   }
   return (
     <section class="map-section" aria-label={t('Map of the devices')}>
-      <div class="map" ref={place} tabIndex={-1}>
+      <div class="map" ref={place} tabIndex={isStill ? undefined : -1}>
         {window === undefined ? null : <Outline window={window} size={size} />}
         <MapMarks marks={marks} width={size.width} onPress={isStill ? undefined : press} />
         {window === undefined || isStill ? null : <Controls map={map} window={window} size={size} />}
