@@ -1,6 +1,7 @@
 /** The state of tables in QuestDB: accepted (sequenced) and merged, visible (applied) transactions. */
 
 import type { Log } from '../../store/log.ts'
+import { noCommitMode } from '../../store/questdb/questdb-settings.ts'
 import { type CustomTable, symbolColumns, type TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
 import type { QuestdbConnection } from './questdb.ts'
@@ -116,7 +117,8 @@ export class CommitMode {
     const { connection, timing } = this.#options
     if (!mayHaveRestarted && timing.monotonicMs() - this.#queriedAtMs < queryEveryMs) return this.#isSynced
     const [row] = await connection.query(sql)
-    return row?.[0] === 'sync'
+    if (row === undefined) throw noCommitMode()
+    return row[0] === 'sync'
   }
 
   /** Takes effect at once. */

@@ -2,6 +2,7 @@
 
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import type { QuestdbClient, SqlRow } from './client/questdb-client.ts'
+import { QuestdbError } from './client/questdb-error.ts'
 
 export type CommitMode = 'sync' | 'nosync'
 
@@ -101,12 +102,18 @@ export interface Parameter {
 }
 
 const askTimeoutMs = 5000
+const commitModePath = 'cairo.commit.mode'
+
+/** Just after a start QuestDB was seen to answer without rows. Taken as a mode without sync, that resent all kept records. */
+export const noCommitMode = () => new QuestdbError('NO_ANSWER', 'QuestDB does not report its commit mode')
 
 export async function readParameters(client: QuestdbClient): Promise<ReadonlyMap<string, Parameter>> {
   const rows = await client.exec('SELECT property_path, value, value_source FROM (SHOW PARAMETERS)', askTimeoutMs)
-  return new Map(
+  const parameters = new Map(
     rows.map(([key, value, source]: SqlRow) => [String(key), { value: String(value), source: String(source) }]),
   )
+  if (!parameters.has(commitModePath)) throw noCommitMode()
+  return parameters
 }
 
 /** Describes each setting that differs from our configuration. */

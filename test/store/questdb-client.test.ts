@@ -2,11 +2,12 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import pg from 'pg'
 import { test } from 'tap'
+import { CommitMode } from '../../ingest/forwarder/table-state.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { isUnanswered, questdbError } from '../../store/questdb/client/questdb-error.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import { differences, type Parameter, settingsText } from '../../store/questdb/questdb-settings.ts'
-import type { TestHooks } from '../support/databases.ts'
+import { differences, type Parameter, readParameters, settingsText } from '../../store/questdb/questdb-settings.ts'
+import { silentLog, type TestHooks } from '../support/databases.ts'
 
 const hangMs = 600_000
 /** Codes of QuestDB's own errors, over HTTP and over the PostgreSQL protocol. */
@@ -118,6 +119,15 @@ function running(changes: Record<string, Partial<Parameter> | undefined> = {}): 
   }
   return parameters
 }
+
+test('an answer without the commit mode is no answer', async t => {
+  const query = async () => []
+  await t.rejects(readParameters({ exec: query } as never), { code: 'NO_ANSWER' })
+  const timing = { monotonicMs: () => 0 } as never
+  const mode = new CommitMode({ connection: { query } as never, isSynced: true, timing, log: silentLog })
+  await t.rejects(mode.query(true), { code: 'NO_ANSWER' })
+  t.equal(mode.isSynced, true)
+})
 
 test('active settings are not a difference, nor are unrelated ones', async t => {
   const parameters = running()
