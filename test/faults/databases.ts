@@ -152,7 +152,7 @@ export async function startFaultQuestdb(t: TestHooks, directory: DataDirectory):
   }
 }
 
-export async function answers(sql: QuestdbSql): Promise<boolean> {
+async function answers(sql: QuestdbSql): Promise<boolean> {
   try {
     await sql('SELECT 1')
     return true

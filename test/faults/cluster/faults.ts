@@ -15,7 +15,15 @@ import {
 } from './broker-faults.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
 import type { FaultBroker } from './fault-kafka.ts'
-import { type ApiProcess, holderOf, replicaNumbers, standbyOf, startAgain } from './processes.ts'
+import {
+  type ApiProcess,
+  holderOf,
+  killUntilAgain,
+  replicaNumbers,
+  standbyOf,
+  startAgain,
+  type Victim,
+} from './processes.ts'
 import {
   anyReplica,
   deleteDisk,
@@ -27,15 +35,9 @@ import {
 
 const revocationsBeside = 5
 
-/** A process that is killed and restarted, or frozen and resumed. */
-interface Victim {
-  pid(): number
-  kill(): Promise<void>
-}
 type Victims = (bed: ClusterBed) => Victim[] | Promise<Victim[]>
 
-const kill = async (_bed: ClusterBed, victims: readonly Victim[]) =>
-  void (await Promise.all(victims.map(victim => victim.kill())))
+const kill = (_bed: ClusterBed, victims: readonly Victim[]) => killUntilAgain(victims)
 const freezeAll = async (bed: ClusterBed, victims: readonly Victim[]) =>
   void (await Promise.all(victims.map(({ pid }) => freezeFor(bed, pid(), frozenMs))))
 

@@ -66,6 +66,26 @@ export interface Forwarder extends ServiceProcess {
   links: Record<ReplicaNumber, TcpProxy>
 }
 
+/** A process that is killed and restarted, or frozen and resumed. */
+export interface Victim {
+  pid(): number
+  kill(): Promise<void>
+}
+
+/** Resolves when all run again. A database is restarted by its supervisor, and has no recorded pid for a moment. */
+export async function killUntilAgain(victims: readonly Victim[]): Promise<void> {
+  const killed = victims.map(({ pid }) => pid())
+  await Promise.all(victims.map(victim => victim.kill()))
+  const isAgain = ({ pid }: Victim, at: number) => {
+    try {
+      return pid() !== killed[at] && isRunning(pid())
+    } catch {
+      return false
+    }
+  }
+  await until('killed processes run again', () => victims.every(isAgain))
+}
+
 /** Retries like a supervisor, since a start fails while PostgreSQL or Kafka is unavailable. */
 export async function startAgain(service: ServiceProcess): Promise<void> {
   await until('the process is started again', async () => {

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { barograph } from '../../support/command-line.ts'
 import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
-import { answers, settingsFor } from '../databases.ts'
+import { settingsFor } from '../databases.ts'
 import { frozenMs } from './broker-faults.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
-import { holderOf, type ReplicaNumber, replicaNumbers, startAgain } from './processes.ts'
+import { holderOf, killUntilAgain, type ReplicaNumber, replicaNumbers, startAgain, type Victim } from './processes.ts'
 
 const backlogMs = 4000
 const latencyMs = 1500
@@ -17,10 +17,8 @@ const latencyMs = 1500
 const slowMs = 10_000
 
 /** The QuestDB of a replica. A supervisor restarts it after a kill. */
-export interface ReplicaQuestdb {
+export interface ReplicaQuestdb extends Victim {
   root: string
-  pid(): number
-  kill(): Promise<void>
 }
 
 export function questdbOf({ databases }: ClusterBed, replica: ReplicaNumber): ReplicaQuestdb {
@@ -38,11 +36,11 @@ export async function deleteDisk(bed: ClusterBed): Promise<void> {
   await loseDisk(questdbOf(bed, anyReplica(bed)))
 }
 
-async function loseDisk({ root, pid, kill }: ReplicaQuestdb): Promise<void> {
+async function loseDisk(questdb: ReplicaQuestdb): Promise<void> {
   // A running QuestDB would create files during the removal.
-  freeze(pid())
-  rmSync(join(root, 'db'), { recursive: true, force: true })
-  await kill()
+  freeze(questdb.pid())
+  rmSync(join(questdb.root, 'db'), { recursive: true, force: true })
+  await killUntilAgain([questdb])
 }
 
 /** The disk is lost. The operator copies the other replica while readings arrive. */
@@ -67,9 +65,6 @@ export async function rebuildReplica(bed: ClusterBed): Promise<void> {
   }
   await run(() => ['remove', String(replica)])
   await loseDisk(questdbOf(bed, replica))
-  // No pid is recorded for a moment between two processes.
-  const { sql } = replica === 1 ? databases : (databases.second ?? databases)
-  await until('QuestDB is up again', () => answers(sql))
   const copy = () => {
     // Like rsync, the copy ignores vanished files: they belong to versions after the checkpoint.
     const files = `rm -rf db; cp -a ${sourceRoot}/db ${sourceRoot}/.checkpoint . 2>/dev/null; touch _restore`
