@@ -2,13 +2,13 @@
 
 import { bug } from '../../../store/limits/bug.ts'
 
-/** Of 16 bytes each. A full segment of single readings has some 300,000 groups, so an entry for every eighth. */
+/** An entry has 16 bytes. A full segment of single readings has some 300,000 groups, so every eighth has an entry. */
 const entriesMaxDefault = 65_536
 
 /**
  * Maps positions of a spool to offsets of the topic: records up to the position were fetched from before that offset. A position
  * between two entries gets the offset of the first, so that a commit is never ahead. Each group has an entry as long as there is
- * room: what is applied, and how old the oldest pending record is, is reported from here.
+ * room, since the reported lag is read from here.
  */
 export class SpoolOffsets {
   readonly #entriesMax: number
