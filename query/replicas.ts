@@ -154,7 +154,7 @@ export function createReplicas(replicas: readonly ReadReplica[], options: Replic
 function createSeen(replicas: readonly ReadReplica[]) {
   /** The chosen replica reported that it shows these when it was chosen. */
   let floor: readonly number[] = []
-  /** After the last read. This process may not have read records that the replica has shown and reported. */
+  /** The last read showed no more, as far as this process or the replica's forwarder had read the topics. */
   let endAtRead: readonly number[] = []
   /** The current replica may show less than the last read: it has lost rows, or that read was of another one. */
   let isDoubtful = false

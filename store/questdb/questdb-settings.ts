@@ -104,7 +104,7 @@ export interface Parameter {
 const askTimeoutMs = 5000
 const commitModePath = 'cairo.commit.mode'
 
-/** Just after a start QuestDB was seen to answer without rows. Taken as a mode without sync, that resent all kept records. */
+/** A QuestDB that has just started may answer without rows. A forwarder that took this for no sync sent all kept records again. */
 export const noCommitMode = () => new QuestdbError('NO_ANSWER', 'QuestDB does not report its commit mode')
 
 export async function readParameters(client: QuestdbClient): Promise<ReadonlyMap<string, Parameter>> {

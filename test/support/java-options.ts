@@ -22,22 +22,22 @@ const quiet = '-Xlog:cds=off -Xlog:cds+dynamic=off'
 const cheapStart = '-XX:TieredStopAtLevel=1 -XX:+DisableExplicitGC'
 
 /**
- * For `JAVA_TOOL_OPTIONS`, which may have more. An archive of the classes that QuestDB loads (class data sharing, JEP 350) halves
- * the processor time of a start. It is created if the cache lacks one for this QuestDB and this Java.
+ * Returns the value of `JAVA_TOOL_OPTIONS`, including present options. An archive of the classes that QuestDB loads (class data
+ * sharing, JEP 350) halves the processor time of a start. It is created if the cache lacks one for this QuestDB and this Java.
  */
 export async function javaOptions(environment: NodeJS.ProcessEnv): Promise<string> {
   const cacheDirectory = testCacheDirectory()
+  const options = `${environment['JAVA_TOOL_OPTIONS'] ?? ''} ${cheapStart}`.trim()
   const java = await findJava(environment, cacheDirectory)
   const jar = await questdbJar({ cacheDirectory, environment, log: silentLog })
   const archivePath = join(dirname(jar), `classes-java-${java.version}.jsa`)
   if (!existsSync(archivePath)) {
     const unfinishedPath = `${archivePath}-${process.pid}`
-    await makeClassArchive(unfinishedPath, java, jar, environment)
+    await makeClassArchive(unfinishedPath, java, jar, { ...environment, JAVA_TOOL_OPTIONS: options })
     // A run beside this one may have been first.
     renameSync(unfinishedPath, archivePath)
   }
-  const given = environment['JAVA_TOOL_OPTIONS'] ?? ''
-  return `${given} ${cheapStart} -XX:SharedArchiveFile=${archivePath} ${quiet}`.trim()
+  return `${options} -XX:SharedArchiveFile=${archivePath} ${quiet}`
 }
 
 /** Runs QuestDB until it answers a query. Java writes the archive when QuestDB ends. */
